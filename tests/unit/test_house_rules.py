@@ -46,10 +46,12 @@ def _is_float(annotation: ast.expr) -> bool:
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_the_public_names_are_listed_sorted_and_true(path: Path) -> None:
+def test_the_public_names_are_listed_and_true(path: Path) -> None:
     tree = ast.parse(path.read_text())
-    if path.name in {"__init__.py", "__main__.py"} and path.parent != SOURCE:
+    if path.name == "__init__.py" and path.parent != SOURCE:
         assert not tree.body, "a package's __init__ is empty"
+        return
+    if path.name == "__main__.py":
         return
     listed = [
         ast.literal_eval(node.value)
@@ -57,7 +59,6 @@ def test_the_public_names_are_listed_sorted_and_true(path: Path) -> None:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
     ]
     assert len(listed) == 1, "one __all__ a file"
-    assert listed[0] == sorted(listed[0])
     assert len(listed[0]) <= 15
     if path.name == "__init__.py":
         return  # lazy: tests/unit/test_public_names.py compares it with what is visible
