@@ -1,0 +1,83 @@
+"""Find and end processes that left their process group but still belong to one of our children.
+
+Every child carries a token in an environment variable, and holds the write end of a pipe. What a
+child starts inherits both; a process that keeps either is found through ``/proc``.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["MARK", "end", "find"]
+
+MARK = "BURNISH_PROCESS"
+
+_PAUSE_S = 0.005
+
+
+def find(token: bytes, pipes: frozenset[int] = frozenset()) -> list[int]:
+    """Return the pids that carry the token, or hold one of the pipes (inode numbers)."""
+    mine = os.getpid()
+    return [pid for pid in _pids() if pid != mine and (_marked(pid, token) or _holds(pid, pipes))]
+
+
+def end(token: bytes, pipes: frozenset[int], within_s: float) -> bool:
+    """Kill what `find` finds, again and again until nothing is found or time is up.
+
+    Returns:
+        Whether nothing is left.
+    """
+    deadline = time.perf_counter() + within_s
+    while found := find(token, pipes):
+        for pid in found:
+            _kill(pid)
+        if time.perf_counter() > deadline:
+            return False
+        time.sleep(_PAUSE_S)
+    return True
+
+
+def _pids() -> Iterator[int]:
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            yield int(folder.name)
+
+
+def _marked(pid: int, token: bytes) -> bool:
+    """Whether the environment of a process holds the token; that of a zombie is empty."""
+    try:
+        said = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:  # gone, or another user's
+        return False
+    mark = MARK.encode() + b"="
+    return token in said and any(
+        token in value.removeprefix(mark).split(b":")
+        for value in said.split(b"\0")
+        if value.startswith(mark)
+    )
+
+
+def _holds(pid: int, pipes: frozenset[int]) -> bool:
+    if not pipes:
+        return False
+    names = {f"pipe:[{inode}]" for inode in pipes}
+    try:
+        return any(_target(link) in names for link in Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:
+        return False
+
+
+def _target(link: Path) -> str:
+    try:
+        return str(link.readlink())
+    except OSError:
+        return ""
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except OSError:
+        return
