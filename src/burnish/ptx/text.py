@@ -1,0 +1,83 @@
+"""PTX as characters: comments, strings, white space and debug marks.
+
+Everything here keeps to the text; what a statement means is in `burnish.ptx.module`.
+"""
+
+import re
+
+from burnish.errors import KernelError
+
+__all__ = ["bare", "canonical", "line_of", "skeleton", "without_debug"]
+
+_SKIP = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|/\*|"', re.DOTALL)
+_STRING = re.compile(r'("(?:[^"\\\n]|\\.)*")')
+_NOT_NEWLINE = re.compile(r"[^\n]")
+# Patterns that begin with plain characters are found many times faster.
+_LOC = re.compile(
+    r"\.loc\s+\d+\s+\d+\s+\d+"
+    r"(?:\s*,\s*function_name\s+[\w$]+(?:\s*\+\s*\d+)?)?"
+    r"(?:\s*,\s*inlined_at\s+\d+\s+\d+\s+\d+)?(?![\w$])"
+)
+_LABEL = re.compile(r"\$L__(?:tmp|func_begin|func_end)\d+\s*:")
+_IN_WORDS = frozenset("_$%. ")
+
+
+def bare(text: str) -> str:
+    """Blank every comment; offsets and lines stay what they are.
+
+    Raises:
+        KernelError: A comment or a string does not end.
+    """
+
+    def blank(match: re.Match[str]) -> str:
+        said = match[0]
+        if said.startswith("//"):
+            return " " * len(said)
+        if len(said) > 1 and said[0] == '"':
+            return said
+        if said in {'"', "/*"}:
+            what = "string" if said == '"' else "comment"
+            raise KernelError(
+                f"line {line_of(text, match.start())}: this {what} does not end; is the PTX whole?"
+            )
+        return _NOT_NEWLINE.sub(" ", said)
+
+    return _SKIP.sub(blank, text) if "/" in text or '"' in text else text
+
+
+def skeleton(code: str) -> str:
+    """Blank what is inside strings, in text without comments, so that braces can be counted."""
+    if not any(mark in text for text in _STRING.findall(code) for mark in "{};()"):
+        return code
+    return _STRING.sub(lambda match: f'"{" " * (len(match[0]) - 2)}"', code)
+
+
+def canonical(code: str) -> str:
+    """Write text without comments in the one form that digests see.
+
+    White space is one blank between two words and nothing elsewhere; ``.loc`` and the labels that
+    only debug sections use are gone; strings stay as they are.
+    """
+    if '"' not in code:
+        return _tight(code)
+    pieces = _STRING.split(code)
+    pieces[::2] = [_tight(piece) for piece in pieces[::2]]
+    return "".join(pieces)
+
+
+def line_of(text: str, offset: int) -> int:
+    """The number of the line of an offset, from 1."""
+    return text.count("\n", 0, offset) + 1
+
+
+def without_debug(code: str) -> str:
+    """Take out ``.loc`` and the labels that only debug sections use."""
+    return _LABEL.sub(" ", _LOC.sub(" ", code))
+
+
+def _tight(code: str) -> str:
+    tight = " ".join(without_debug(code).split())
+    for mark in set(tight) - _IN_WORDS:
+        if not mark.isalnum():
+            tight = tight.replace(f" {mark}", mark).replace(f"{mark} ", mark)
+    return tight

@@ -1,0 +1,5 @@
+// The smallest kernel that is one: loads, arithmetic, a store, a branch.
+extern "C" __global__ void axpy(float a, const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
