@@ -13,7 +13,7 @@ from burnish.toolchain.index import Index, Known
 from burnish.toolchain.places import KINDS, Place, groups
 from burnish.toolchain.process import run
 
-__all__ = ["architectures", "find", "find_one", "ptxas_options"]
+__all__ = ["architectures", "find", "find_one", "identify", "ptxas_options"]
 
 _ARCH = re.compile(r"'(sm_\w+)'")
 _OPTION = re.compile(r"^--([\w-]+)", re.MULTILINE)
@@ -41,6 +41,14 @@ def find_one(settings: Settings, kind: str, version: str = "") -> Tool | None:
     found = next((tool for tool in tools if version in {"", tool.version}), None)
     index.save()
     return found
+
+
+def identify(settings: Settings, place: Place) -> Tool | None:
+    """Find out what a file is; None where it is no such compiler."""
+    index = Index(_index_path(settings))
+    tool = _tool(place, index)
+    index.save()
+    return tool
 
 
 @cache
