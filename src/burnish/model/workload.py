@@ -79,6 +79,9 @@ class Workload:
         dynamic_shared_bytes: Dynamic shared memory a block.
         cooperative: Whether the launch is cooperative.
         globals: Initial values of module globals, by symbol.
+        moved_bytes: Bytes that a launch must move at least, for figures such as GB/s; None
+            where nobody said.
+        operations: Arithmetic operations of a launch, for figures such as GFLOP/s.
     """
 
     name: str
@@ -91,3 +94,5 @@ class Workload:
     dynamic_shared_bytes: int = 0
     cooperative: bool = False
     globals: FrozenMap[bytes] = field(default_factory=FrozenMap)
+    moved_bytes: int | None = None
+    operations: int | None = None
