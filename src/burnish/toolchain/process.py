@@ -55,11 +55,13 @@ class Limits:
         wall_s: Time from start to end.
         memory_bytes: Address space of each process; None: no limit.
         output_bytes: Standard output and error together.
+        file_bytes: Any file that it writes.
     """
 
     wall_s: float = 60.0
     memory_bytes: int | None = None
     output_bytes: int = 1 << 20
+    file_bytes: int = 1 << 30
 
 
 STANDARD = Limits()
@@ -182,11 +184,11 @@ class _Child:
         """Wait for the end, or make it; leave nothing behind."""
         end = End.SIGNALLED
         try:
-            _limit(self.pid, limits.memory_bytes)
+            _limit(self.pid, limits)
             end = self._watch(started_s + limits.wall_s)
         finally:
             self._reap()
-            self._sweep(thorough=end is not End.EXITED)
+            self._sweep(thorough=end is not End.EXITED or self.code < 0)
         if self._pipes.full and end is End.EXITED:
             return End.OUTPUT
         return End.SIGNALLED if end is End.EXITED and self.code < 0 else end
@@ -249,13 +251,14 @@ def _start(
     return process.pid
 
 
-def _limit(pid: int, memory_bytes: int | None) -> None:
+def _limit(pid: int, limits: Limits) -> None:
     """Set limits from outside; a child that is over already needs none."""
     try:
         resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
-        if memory_bytes is not None:
-            resource.prlimit(pid, resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    except OSError:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (limits.file_bytes, limits.file_bytes))
+        if limits.memory_bytes is not None:
+            resource.prlimit(pid, resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
+    except (OSError, ValueError):  # ValueError: a hard limit of ours is lower already
         return
 
 

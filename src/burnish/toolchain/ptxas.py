@@ -167,7 +167,7 @@ def _remove(folder: Path) -> None:
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):
         return b""
 
 
