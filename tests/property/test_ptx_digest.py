@@ -28,7 +28,7 @@ MARKS = st.sampled_from(
         "\n$L__func_begin0: // begins\n",
     ]
 )
-ENDS = [number + 1 for number in range(BEGIN, len(TOKENS)) if TOKENS[number] in ";"]
+ENDS = [number + 1 for number in range(BEGIN, len(TOKENS)) if TOKENS[number] == ";"]
 
 
 def needs_gap(left: str, right: str) -> bool:
