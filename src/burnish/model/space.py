@@ -60,10 +60,14 @@ class Space:
             twice = sorted({name for name in names if names.count(name) > 1})
             raise SpaceError(f"two controls have the name {twice[0]!r}; names must differ")
         object.__setattr__(self, "_by_name", by_name)
+        place = {name: number for number, name in enumerate(by_name)}
         for condition in self.conditions:
             parent, child = self[condition.parent], self[condition.control]
-            if self.controls.index(parent) > self.controls.index(child):
+            if place[parent.name] > place[child.name]:
                 raise SpaceError(f"{child.name} depends on {parent.name}, which comes after it")
+        # In the order of the controls, one pass over the conditions settles a config.
+        ordered = sorted(self.conditions, key=lambda condition: place[condition.control])
+        object.__setattr__(self, "conditions", tuple(ordered))
 
     def __getitem__(self, name: str) -> Control:
         if name not in self._by_name:
