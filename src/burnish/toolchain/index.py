@@ -5,6 +5,7 @@ inode. It can be deleted at any time.
 """
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,13 +57,14 @@ class Index:
         self._known = _read(self._path) | self._news
         self._news = {}
         lines = [_HEAD, *(f"{key}\t{values}" for key, values in sorted(self._known.items()))]
-        beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        beside = self._path.with_name(f".{self._path.name}.{os.getpid()}-{id(self)}")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             beside.write_text("\n".join(lines) + "\n")
             beside.replace(self._path)
         except OSError:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink()
 
 
 def _read(path: Path) -> dict[str, str]:

@@ -253,13 +253,14 @@ def _start(
 
 def _limit(pid: int, limits: Limits) -> None:
     """Set limits from outside; a child that is over already needs none."""
-    try:
-        resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (limits.file_bytes, limits.file_bytes))
-        if limits.memory_bytes is not None:
-            resource.prlimit(pid, resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
-    except (OSError, ValueError):  # ValueError: a hard limit of ours is lower already
-        return
+    wanted = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, limits.file_bytes)]
+    if limits.memory_bytes is not None:
+        wanted.append((resource.RLIMIT_AS, limits.memory_bytes))
+    for kind, most in wanted:
+        try:
+            resource.prlimit(pid, kind, (most, most))
+        except (OSError, ValueError):  # ValueError: a hard limit of ours is lower already
+            continue
 
 
 def _open_pidfd(pid: int) -> int:

@@ -9,12 +9,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from burnish.errors import ToolchainError
 from burnish.model.code import Code
 from burnish.model.toolchain import Tool
-from burnish.model.trial import Status
 from burnish.toolchain.process import STANDARD, End, Limits, Outcome, run
+
+if TYPE_CHECKING:
+    # Not loaded with this module: a build that applies a result must start fast, and what a
+    # trial is made of takes a third of its imports. It is loaded with the first refusal.
+    from burnish.model.trial import Status
 
 __all__ = ["Assembled", "Refusal", "assemble"]
 
@@ -65,7 +70,7 @@ class Refusal:
         message: The first thing that matters of what it said, on one line.
     """
 
-    status: Status
+    status: "Status"
     message: str
 
 
@@ -177,11 +182,8 @@ def _is_full(folder: Path) -> bool:
 
 def _judge(outcome: Outcome, cubin: bytes, limits: Limits) -> Assembled | Refusal:
     said = _TIMING.sub("", _text(outcome.stdout) + _text(outcome.stderr))
-    failure = _failure(outcome, said, limits)
-    if failure:
-        return failure
-    if not _is_whole(cubin):
-        return Refusal(Status.COMPILE_CRASH, f"half an output: {len(cubin)} bytes, not an ELF file")
+    if not outcome.ok or not _is_whole(cubin):
+        return _refusal(outcome, said, len(cubin), limits)
     return Assembled(
         cubin=cubin,
         spills={name: int(stores) + int(loads) for name, stores, loads in _SPILLS.findall(said)},
@@ -192,21 +194,22 @@ def _judge(outcome: Outcome, cubin: bytes, limits: Limits) -> Assembled | Refusa
     )
 
 
-def _failure(outcome: Outcome, said: str, limits: Limits) -> Refusal | None:
+def _refusal(outcome: Outcome, said: str, written_bytes: int, limits: Limits) -> Refusal:
+    from burnish.model.trial import Status
+
+    crash = Status.COMPILE_CRASH
     if outcome.ok:
-        return None
+        return Refusal(crash, f"half an output: {written_bytes} bytes, not an ELF file")
     if outcome.end is End.TIMEOUT:
         return Refusal(Status.COMPILE_TIMEOUT, f"no end after {limits.wall_s:g} s")
     if outcome.end is End.OUTPUT:
-        return Refusal(
-            Status.COMPILE_CRASH, f"stopped: it printed more than {limits.output_bytes} bytes"
-        )
+        return Refusal(crash, f"stopped: it printed more than {limits.output_bytes} bytes")
     if outcome.end is End.SIGNALLED:
-        return Refusal(Status.COMPILE_CRASH, _bounded(f"ended by {_signal(outcome.code)}", said))
+        return Refusal(crash, _bounded(f"ended by {_signal(outcome.code)}", said))
     if outcome.end is End.MISSING:
-        return Refusal(Status.COMPILE_CRASH, f"could not be started: {said.strip()}"[:_MESSAGE])
-    status = Status.COMPILE_CRASH if _OF_MACHINE.search(said) else Status.REFUSED
-    return Refusal(status, _first_error(said) or f"exit code {outcome.code}, without a word")
+        return Refusal(crash, _bounded("could not be started", said))
+    message = _first_error(said) or f"exit code {outcome.code}, without a word"
+    return Refusal(crash if _OF_MACHINE.search(said) else Status.REFUSED, message)
 
 
 def _bounded(how: str, said: str) -> str:
