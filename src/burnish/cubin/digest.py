@@ -12,6 +12,7 @@ another form and are left out.
 """
 
 import hashlib
+import re
 from functools import cached_property
 
 from burnish.cubin.constants import places
@@ -26,6 +27,8 @@ _DATA, _FUNCTION, _SECTION_SYMBOL = 1, 2, 3
 _BANKS = {3: ".nv.constant3", 4: ".nv.constant4"}
 _BARRIER_SHIFT, _BARRIER_BITS = 20, 0x7F
 _POINTER_BYTES = 8
+# What travelled with a tuned entry is the same thing under its private name.
+_PRIVATE = re.compile(r"burnish_[0-9a-f]{8}_")
 # What the compiler says of itself, or repeats of the code.
 _NOT_OF_THE_LAUNCH = {
     Kind.CUDA_API_VERSION,
@@ -45,6 +48,7 @@ def binary_digest(cubin: bytes, entry: str) -> str:
     """
     elf = Elf(cubin)
     text = "\n".join(_Description(elf).of(entry_section(elf, entry)))
+    text = _PRIVATE.sub("", text)
     return hashlib.sha256(neutral(text, bind(text)).encode(errors="surrogateescape")).hexdigest()
 
 
