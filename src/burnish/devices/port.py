@@ -8,14 +8,23 @@ business of `burnish.verify`; how a launch is timed is the device's.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from burnish.model.workload import Workload
 
-__all__ = ["Device", "DeviceState", "Image", "Place", "Program", "Regime", "Session"]
+__all__ = [
+    "Device",
+    "DeviceState",
+    "Image",
+    "Place",
+    "Program",
+    "Regime",
+    "Resident",
+    "Session",
+]
 
 Image = NDArray[np.uint8]
 
@@ -90,6 +99,30 @@ class Session(Protocol):
 
     def time_us(self, program: Program, calls: int) -> float:
         """Time of one of ``calls`` launches in a row, in µs, under the session's regime."""
+
+
+@runtime_checkable
+class Resident(Protocol):
+    """What a session can do besides where images may stay on the device.
+
+    A check that moves nothing to the host takes a hundredth of the time. Images are kept under
+    numbers; what there is no room for is not kept, and is compared on the host.
+    """
+
+    def keep(self, name: str, image: Image) -> int | None:
+        """Keep an image of a buffer on the device; None where there is no room."""
+
+    def snapshot(self, name: str) -> int | None:
+        """Keep a buffer as it is now, guard zones included; None where there is no room."""
+
+    def put(self, name: str, held: int) -> None:
+        """Set a buffer to a kept image, as `Session.upload` does."""
+
+    def differing(self, name: str, held: int) -> int:
+        """In how many bytes a buffer differs from a kept image, guard zones included."""
+
+    def release(self, held: int) -> None:
+        """Forget a kept image."""
 
 
 class Device(Protocol):
