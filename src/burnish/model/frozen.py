@@ -1,6 +1,6 @@
 """An immutable, hashable, picklable mapping with text keys."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Self, TypeVar
 
 __all__ = ["FrozenMap"]
@@ -28,6 +28,21 @@ class FrozenMap(Mapping[str, V]):
 
     def __len__(self) -> int:
         return len(self._values)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._values
+
+    def keys(self) -> KeysView[str]:
+        """The keys; the dictionary's own view, as trials walk hundreds of them."""
+        return self._values.keys()
+
+    def values(self) -> ValuesView[V]:
+        """The values, in the order of the keys."""
+        return self._values.values()
+
+    def items(self) -> ItemsView[str, V]:
+        """The keys with their values."""
+        return self._values.items()
 
     def __hash__(self) -> int:
         if self._hash is None:

@@ -1,0 +1,166 @@
+"""A config becomes a trial, whatever happens on the way."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from burnish.cubin.digest import binary_digest
+from burnish.cubin.facts import facts
+from burnish.errors import InternalError, KernelError, ToolchainError
+from burnish.model.binary import Binary
+from burnish.model.code import Code
+from burnish.model.frozen import FrozenMap
+from burnish.model.objective import Limit
+from burnish.model.space import Config
+from burnish.model.trial import Status, Trial
+from burnish.spaces.ptx import PtxSpace
+from burnish.toolchain.pipeline import Pipeline
+from burnish.toolchain.ptxas import Refusal
+
+__all__ = ["Compiled", "PtxCompiler", "check_canary", "over_limit", "trial_of"]
+
+_MOST_MESSAGE = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What the compilers made of a config.
+
+    Attributes:
+        config: The config.
+        status: OK, or why there is no binary.
+        binary: The machine code; None where it failed.
+        figures: Static metrics.
+        message: What the compiler said; where it failed, why.
+        advisories: Codes of ptxas's advisories.
+        seconds: Stage to seconds.
+    """
+
+    config: Config
+    status: Status
+    binary: Binary | None = None
+    figures: FrozenMap[float] = field(default_factory=FrozenMap)
+    message: str = ""
+    advisories: tuple[str, ...] = ()
+    seconds: FrozenMap[float] = field(default_factory=FrozenMap)
+
+
+@dataclass(frozen=True)
+class PtxCompiler:
+    """Compiles configs of a PTX kernel. Safe to call from many threads."""
+
+    bound: PtxSpace
+    pipeline: Pipeline
+
+    def compile(self, config: Config) -> Compiled:
+        """Build a config; a compiler's refusal is a result."""
+        return self.build(config, self.bound.code_of(config))
+
+    def build(self, config: Config, code: Code) -> Compiled:
+        """Build what a compiler is told, on behalf of a config."""
+        started = time.perf_counter()
+        kernel = self.bound.kernel
+        kind, _, version = code.compiler.partition(" ")
+        tool = self.bound.toolchain.first(kind, version)
+        outcome = self.pipeline.assemble(tool, code.ptx or kernel.text, code, kernel.arch)
+        seconds = FrozenMap({"compile": time.perf_counter() - started})
+        if isinstance(outcome, Refusal):
+            return Compiled(config, outcome.status, message=outcome.message, seconds=seconds)
+        try:
+            spill_bytes = outcome.spills.get(kernel.entry, 0)
+            binary = Binary(
+                digest=binary_digest(outcome.cubin, kernel.entry),
+                facts=facts(outcome.cubin, kernel.entry, spill_bytes),
+                image=outcome.cubin,
+            )
+        except KernelError as error:  # the compiler ended well, yet its output is no cubin
+            return Compiled(config, Status.COMPILE_CRASH, message=str(error), seconds=seconds)
+        return Compiled(
+            config,
+            Status.OK,
+            binary,
+            _figures(binary, outcome.cpu_ms),
+            advisories=outcome.advisories,
+            seconds=seconds,
+        )
+
+
+def _figures(binary: Binary, cpu_ms: float) -> FrozenMap[float]:
+    return FrozenMap(
+        {
+            "compile-time": cpu_ms,
+            "registers": float(binary.facts.registers),
+            "spills": float(binary.facts.spill_bytes),
+            "instructions": float(binary.facts.instructions),
+            "code-size": float(binary.facts.code_bytes),
+        }
+    )
+
+
+def trial_of(
+    number: int, compiled: Compiled, known: Mapping[str, Trial], baseline: Compiled
+) -> Trial:
+    """The trial of a compiled config, before anything is run.
+
+    Args:
+        number: Its place in the order of asking.
+        compiled: What the compilers made of it.
+        known: Binary digest to the trial that had it first.
+        baseline: The plain build; an advisory that it does not have fails the candidate.
+    """
+    trial = Trial(
+        number=number,
+        config=compiled.config,
+        status=compiled.status,
+        message=compiled.message[:_MOST_MESSAGE],
+        seconds=compiled.seconds,
+    )
+    if compiled.binary is None:
+        return trial
+    trial = replace(trial, binary=compiled.binary.digest)
+    fresh = sorted(set(compiled.advisories) - set(baseline.advisories))
+    if fresh:
+        why = f"ptxas gives an advisory that the plain build does not have: {', '.join(fresh)}"
+        return replace(trial, status=Status.REFUSED, message=why)
+    first = known.get(compiled.binary.digest)
+    if first is not None:
+        return replace(
+            trial, status=Status.DUPLICATE, duplicate_of=first.number, figures=first.figures
+        )
+    return replace(trial, figures=compiled.figures)
+
+
+def over_limit(trial: Trial, limits: tuple[Limit, ...]) -> Trial:
+    """The trial, failed where one of its figures passes a bound of the user."""
+    for limit in limits:
+        figure = trial.figures.get(limit.metric)
+        if figure is not None and figure > limit.most and not trial.status.failed:
+            why = f"{limit.metric} {figure:g} is above the limit of {limit.most:g}"
+            return replace(trial, status=Status.OVER_LIMIT, message=why)
+    return trial
+
+
+def check_canary(compiler: PtxCompiler) -> Compiled:
+    """Show that controls reach the compiler, and return the plain build.
+
+    The default config must give the plain build's digest, and a build known to be bad another.
+
+    Raises:
+        ToolchainError: The plain build does not compile, or a control does nothing.
+        InternalError: The default config is not the plain build.
+    """
+    bound = compiler.bound
+    default = bound.space.default
+    plain = compiler.build(default, replace(bound.baseline, options=bound.kernel.options))
+    if plain.binary is None:
+        raise ToolchainError(f"the plain build of {bound.kernel.name} fails: {plain.message}")
+    again = compiler.compile(default)
+    if again.binary is None or again.binary.digest != plain.binary.digest:
+        raise InternalError("the default config does not give the plain build's machine code")
+    bad = compiler.build(default, bound.known_bad)
+    if bad.binary is not None and bad.binary.digest == plain.binary.digest:
+        raise ToolchainError(
+            f"{bound.baseline.compiler} gives the same code with --opt-level=0: "
+            "its options do not reach it; is a wrapper in the way?"
+        )
+    return again

@@ -1,0 +1,74 @@
+"""What a study found: what the command line prints and `--json` holds."""
+
+from dataclasses import dataclass, field
+
+from burnish.model.frozen import FrozenMap
+from burnish.model.trial import Trial
+from burnish.model.verdict import Outcome, Verdict
+
+__all__ = ["Counts", "Result", "Winner"]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many configs came how far.
+
+    Attributes:
+        asked: Configs that the engine proposed.
+        distinct: Configs whose binary no earlier one had.
+        compiled: Configs that the compilers took, duplicates included.
+        checked: Binaries whose answers were compared.
+        screened: Binaries that were timed.
+        confirmed: Finalists measured again on fresh data.
+        failed: Status to number of trials.
+    """
+
+    asked: int = 0
+    distinct: int = 0
+    compiled: int = 0
+    checked: int = 0
+    screened: int = 0
+    confirmed: int = 0
+    failed: FrozenMap[int] = field(default_factory=FrozenMap)
+
+
+@dataclass(frozen=True, slots=True)
+class Winner:
+    """A trial worth keeping: the best one, or a point of the front.
+
+    Attributes:
+        trial: The trial.
+        verdict: What was decided about it.
+        controls: What differs from the plain build and matters.
+    """
+
+    trial: Trial
+    verdict: Verdict
+    controls: FrozenMap[bool | int | float | str] = field(default_factory=FrozenMap)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A study's end.
+
+    Attributes:
+        study: Its name in the store.
+        outcome: Of the best winner; SAME where nothing beat the plain build.
+        baseline: Trial 0, the plain build.
+        winners: Best first; several where several metrics were minimised.
+        counts: How many configs came how far.
+        seconds: Stage to seconds, added over all trials.
+        toolchain: Names of the compilers that were a choice.
+        device: What was measured on; empty where nothing was run.
+        interrupted: Whether the user stopped it.
+    """
+
+    study: str
+    outcome: Outcome
+    baseline: Trial
+    winners: tuple[Winner, ...]
+    counts: Counts
+    seconds: FrozenMap[float]
+    toolchain: tuple[str, ...] = ()
+    device: str = ""
+    interrupted: bool = False

@@ -1,0 +1,101 @@
+"""From a file to a kernel: read it, find the entry, put its plain build into normal form."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from burnish.errors import KernelError, UsageError
+from burnish.model.kernel import Kernel
+from burnish.model.toolchain import Tool
+from burnish.ptx.digest import entry_digest
+from burnish.ptx.module import Module, parse
+from burnish.ptx.replace import refuses
+from burnish.toolchain.discover import architectures
+from burnish.toolchain.options import normal_form
+
+__all__ = ["ptx_kernel", "read_text"]
+
+_MOST_SOURCE_BYTES = 64 << 20
+
+
+def read_text(path: Path) -> str:
+    """Read a kernel's file.
+
+    Raises:
+        UsageError: It is missing or no file.
+        KernelError: It is empty, too large or no text.
+    """
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file; name a .ptx, .cu or .c file")
+    if path.stat().st_size > _MOST_SOURCE_BYTES:
+        raise KernelError(f"{path}: larger than {_MOST_SOURCE_BYTES >> 20} MiB")
+    try:
+        text = path.read_text()
+    except UnicodeDecodeError:
+        raise KernelError(f"{path}: not text; a cubin or fatbin cannot be tuned") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror})") from None
+    if not text.strip():
+        raise KernelError(f"{path}: the file is empty")
+    return text
+
+
+def ptx_kernel(
+    path: Path, tool: Tool, *, entry: str = "", arch: str = "", options: Sequence[str] = ()
+) -> Kernel:
+    """Read a PTX file as a kernel.
+
+    Args:
+        path: The file.
+        tool: The ptxas of the plain build.
+        entry: The entry to tune; may be left out where there is one.
+        arch: The architecture; by default that of the options, else the PTX's own target.
+        options: Options of the plain build, as on ptxas's command line.
+
+    Raises:
+        UsageError: No such entry, or an architecture that the ptxas does not know.
+        KernelError: The file is no PTX that can be tuned.
+    """
+    try:
+        module = parse(read_text(path))
+    except KernelError as error:
+        raise KernelError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
+    chosen = _entry_of(module, entry, path)
+    reason = refuses(module)
+    if reason:
+        raise KernelError(f"{path}: {reason}")
+    normal = normal_form(options)
+    if normal.inputs:
+        raise UsageError(
+            f"{normal.inputs[0]}: the options after -- name an input file of their own"
+        )
+    return Kernel(
+        name=path.name,
+        language="ptx",
+        text=module.text,
+        entry=chosen,
+        arch=_arch_of(module, arch or normal.arch, tool),
+        options=normal.options,
+        key=entry_digest(module, chosen),
+    )
+
+
+def _entry_of(module: Module, entry: str, path: Path) -> str:
+    names = [function.name for function in module.entries]
+    if entry and entry not in names:
+        raise UsageError(f"{path}: no entry {entry!r}; it has: {_listed(names)}")
+    if not entry and len(names) > 1:
+        raise UsageError(f"{path}: {len(names)} entries; choose with --entry: {_listed(names)}")
+    return entry or names[0]
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
+def _arch_of(module: Module, arch: str, tool: Tool) -> str:
+    chosen = arch or module.target
+    known = architectures(tool)
+    if chosen not in known:
+        real = sorted(name for name in known if name.startswith("sm_"))
+        raise UsageError(f"{tool.name} does not know {chosen!r}; it knows: {', '.join(real)}")
+    return chosen

@@ -1,0 +1,116 @@
+"""Winners become ACFs: one file, or one a point of the front."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from burnish import __version__
+from burnish.acf.model import Acf, Evidence, Tuned, TunedCode
+from burnish.acf.write import save
+from burnish.errors import UsageError
+from burnish.model.code import Code
+from burnish.model.frozen import FrozenMap
+from burnish.model.result import Winner
+from burnish.model.trial import Trial
+from burnish.model.verdict import Outcome
+from burnish.ptx.module import parse
+from burnish.ptx.replace import payload
+from burnish.spaces.ptx import PtxSpace
+
+__all__ = ["block_of", "check_output", "save_winners"]
+
+_METRICS = ("registers", "spills", "instructions", "code-size")
+
+
+def check_output(output: Path | None, metrics: int) -> None:
+    """Refuse, before the search, an output that could not be written after it.
+
+    Raises:
+        UsageError: The folder is missing or read-only, or the output is of the wrong kind.
+    """
+    if output is None:
+        return
+    if metrics > 1 and output.exists() and not output.is_dir():
+        raise UsageError(f"-o {output}: several --minimize give several ACFs; name a folder")
+    if metrics == 1 and output.is_dir():
+        raise UsageError(f"-o {output}: is a folder; name a file such as {output / 'kernel.acf'}")
+    folder = output if metrics > 1 else output.parent
+    try:
+        folder.mkdir(parents=metrics > 1, exist_ok=True)
+        probe = folder / f".{output.name}.burnish"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise UsageError(f"-o {output}: cannot be written ({error.strerror})") from None
+
+
+def block_of(bound: PtxSpace, code: Code, digest: str) -> Tuned:
+    """The block of an ACF that makes a build do what ``code`` says."""
+    kernel = bound.kernel
+    tuned_ptx = payload(parse(kernel.text), parse(code.ptx), kernel.entry) if code.ptx else ""
+    return Tuned(
+        key=kernel.key,
+        entry=kernel.entry,
+        arch=kernel.arch,
+        baseline_compiler=bound.baseline.compiler,
+        baseline_options=kernel.options,
+        code=TunedCode(code.compiler, code.options, digest, tuned_ptx, code.opaque),
+    )
+
+
+def save_winners(
+    output: Path, bound: PtxSpace, winners: Sequence[Winner], *, baseline: Trial, study: str
+) -> tuple[Path, ...]:
+    """Write an ACF for every winner that is BETTER; returns the files.
+
+    Args:
+        output: The file, or the folder where there may be several.
+        bound: The space that the winners come from.
+        winners: What was found.
+        baseline: Trial 0.
+        study: The study's name.
+    """
+    files = []
+    for winner in winners:
+        if winner.verdict.outcome is not Outcome.BETTER:
+            continue
+        config = bound.space.config(dict(winner.controls))
+        block = block_of(bound, bound.code_of(config), winner.trial.binary)
+        evidence = _evidence(winner, baseline, study)
+        block = Tuned(
+            key=block.key,
+            entry=block.entry,
+            arch=block.arch,
+            baseline_compiler=block.baseline_compiler,
+            baseline_options=block.baseline_options,
+            code=block.code,
+            controls=winner.controls,
+            evidence=evidence,
+        )
+        file = output / f"{bound.kernel.entry}-{winner.trial.number}.acf"
+        file = file if output.is_dir() else output
+        save(Acf((block,)), file)
+        files.append(file)
+    return tuple(files)
+
+
+def _evidence(winner: Winner, baseline: Trial, study: str) -> Evidence:
+    verdict = winner.verdict
+    figures = {
+        name: (baseline.figures[name], winner.trial.figures[name])
+        for name in _METRICS
+        if name in baseline.figures and name in winner.trial.figures
+    }
+    return Evidence(
+        verdict=verdict.outcome,
+        metric=verdict.metric,
+        baseline=verdict.baseline,
+        tuned=verdict.tuned,
+        ratio=verdict.ratio,
+        interval=verdict.interval,
+        reason=verdict.reason,
+        figures=FrozenMap(figures),
+        date=datetime.now(UTC).strftime("%Y-%m-%d"),
+        study=study,
+        burnish=__version__,
+    )

@@ -1,0 +1,54 @@
+"""Which study a run belongs to: a new one, or the stored one that it goes on with."""
+
+from itertools import count
+
+from burnish.errors import UsageError
+from burnish.model.trial import Trial
+from burnish.spaces.ptx import PtxSpace
+from burnish.store.store import Store
+from burnish.store.study import Study
+from burnish.tuning.prepare import inputs_of
+from burnish.tuning.task import Task
+
+__all__ = ["begin"]
+
+
+def begin(task: Task, bound: PtxSpace, store: Store) -> tuple[str, list[Trial]]:
+    """Create the task's study, or go on with it.
+
+    Returns:
+        Its name, and the trials that are stored already.
+
+    Raises:
+        UsageError: It is there, and the task does not say to go on with it; or the other way.
+        StoreError: The stored study of that name has other inputs; the message names them.
+    """
+    inputs = inputs_of(task, bound)
+    mine = {study.name for study in store.studies() if study.inputs == inputs}
+    name = task.study or _made_up(task, bound, store, mine)
+    taken = name in {study.name for study in store.studies()}
+    if taken and not task.resume:
+        raise UsageError(f"study {name!r} is stored; add --resume to go on with it, or rename")
+    if task.resume and not taken:
+        raise UsageError(f"--resume: no study {name!r} is stored; see burnish studies")
+    store.create(
+        Study(
+            name=name,
+            kernel=bound.kernel.name,
+            objective=", ".join(task.objective.minimize),
+            inputs=inputs,
+        )
+    )
+    return name, store.trials(name, bound.space) if taken else []
+
+
+def _made_up(task: Task, bound: PtxSpace, store: Store, mine: set[str]) -> str:
+    """A name for a new study; with ``resume``, that of the latest study of these inputs."""
+    if task.resume and mine:
+        return max(
+            (study for study in store.studies() if study.name in mine),
+            key=lambda study: study.updated,
+        ).name
+    taken = {study.name for study in store.studies()}
+    stem = f"{task.kernel.stem}-{bound.kernel.entry}"[:120]
+    return next(name for number in count(1) if (name := f"{stem}-{number}") not in taken)

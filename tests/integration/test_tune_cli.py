@@ -1,0 +1,179 @@
+"""`burnish tune` from the outside: results, exit codes, interruption, bad input."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.toolchain
+
+KERNEL = Path(__file__).parents[2] / "examples" / "lattice_boltzmann.ptx"
+STATIC = ["--device", "none", "--minimize", "registers", "--limit", "spills=0"]
+
+Burnish = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {**os.environ, "HOME": str(tmp_path), "BURNISH_CACHE": str(tmp_path / "cache")}
+
+
+@pytest.fixture
+def burnish(environment: dict[str, str], tmp_path: Path) -> Burnish:
+    def run(*words: object) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-m", "burnish", *map(str, words)],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+def one_line(done: "subprocess.CompletedProcess[str]") -> str:
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    return lines[0]
+
+
+def test_tuning_writes_the_acf_and_everything_printed_as_json(
+    burnish: Burnish, tmp_path: Path
+) -> None:
+    done = burnish("tune", KERNEL, *STATIC, "--evaluations", 40, "-o", "k.acf", "--json", "k.json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads((tmp_path / "k.json").read_text())
+    assert told["verdict"] == "BETTER"
+    assert told["tuned"]["registers"] < told["baseline"]["registers"]
+    assert told["tuned"]["spills"] == 0
+    assert told["evaluations"]["distinct"] == 40
+    assert f'binary_sha256 = "{told["digests"]["tuned"]}"' in (tmp_path / "k.acf").read_text()
+    assert done.stderr == ""
+
+
+def test_two_metrics_give_a_folder_with_an_acf_a_point(burnish: Burnish, tmp_path: Path) -> None:
+    metrics = ["--minimize", "registers", "--minimize", "spills"]
+    done = burnish(
+        "tune",
+        KERNEL,
+        "--device",
+        "none",
+        *metrics,
+        "--evaluations",
+        40,
+        "-o",
+        "front",
+        "--json",
+        "k.json",
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads((tmp_path / "k.json").read_text())
+    points = {(w["figures"]["registers"], w["figures"]["spills"]) for w in told["winners"]}
+    assert len(points) == len(told["winners"]) >= 2
+    assert len(list((tmp_path / "front").glob("*.acf"))) >= 2
+
+
+def test_nothing_to_gain_is_a_plain_sentence_and_exit_code_3(
+    burnish: Burnish, tmp_path: Path
+) -> None:
+    tiny = tmp_path / "tiny.ptx"
+    tiny.write_text(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry tiny() { ret; }\n"
+    )
+    done = burnish("tune", tiny, "--device", "none", "--minimize", "registers", "--evaluations", 20)
+    assert done.returncode == 3, done.stderr
+    assert "no win" in done.stdout
+
+
+def test_a_killed_study_resumes_to_what_an_uninterrupted_one_gives(
+    burnish: Burnish, environment: dict[str, str], tmp_path: Path
+) -> None:
+    words = ["tune", str(KERNEL), *STATIC, "--evaluations", "120", "--study", "s", "--seed", "5"]
+    killed = ["--store", f"sqlite:///{tmp_path}/killed.sqlite"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "burnish", *words, *killed],
+        env={**environment, "BURNISH_CACHE": str(tmp_path / "cold")},
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    time.sleep(2.5)
+    process.kill()
+    process.wait()
+    resumed = burnish(*words, *killed, "--resume", "--json", "resumed.json")
+    whole = burnish(*words, "--store", f"sqlite:///{tmp_path}/whole.sqlite", "--json", "whole.json")
+    assert resumed.returncode == whole.returncode == 0, resumed.stderr + whole.stderr
+    assert trials_in(tmp_path / "killed.sqlite") == trials_in(tmp_path / "whole.sqlite")
+
+
+def trials_in(file: Path) -> list[tuple[object, ...]]:
+    import sqlite3
+
+    with sqlite3.connect(file) as database:
+        rows = database.execute("select number, config, status, binary from trials order by number")
+        return list(rows)
+
+
+def test_ctrl_c_keeps_what_was_found_and_prints_the_line_that_resumes(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "burnish", "tune", KERNEL, *STATIC, "--evaluations", "3000"],
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "--resume" in stderr
+    assert "Traceback" not in stderr
+
+
+def test_a_study_of_other_inputs_is_refused_by_name(burnish: Burnish) -> None:
+    first = ["--evaluations", "10", "--study", "mine"]
+    assert burnish("tune", KERNEL, *STATIC, *first).returncode == 0
+    other = burnish("tune", KERNEL, *STATIC, *first, "--seed", "9", "--resume")
+    assert other.returncode == 1
+    assert "seed" in one_line(other)
+    assert "mine" in other.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["tune", "missing.ptx", *STATIC], 2, "missing.ptx"),
+        (["tune", "empty.ptx", *STATIC], 1, "empty"),
+        (["tune", KERNEL, *STATIC, "--entry", "nosuch"], 2, "lattice_boltzmann"),
+        (["tune", KERNEL, *STATIC, "--arch", "sm_9000"], 2, "sm_90a"),
+        (["tune", KERNEL, "--device", "none"], 2, "--minimize"),
+        (["tune", KERNEL, "--device", "none", "--minimize", "runtime"], 2, "device"),
+        (["tune", KERNEL, *STATIC, "-o", "/proc/nowhere/k.acf"], 2, "/proc/nowhere/k.acf"),
+        (["tune", KERNEL, *STATIC, "--limit", "registers"], 2, "METRIC=VALUE"),
+        (["tune", KERNEL, *STATIC, "--budget", "soon"], 2, "2m"),
+        (["tune", KERNEL, *STATIC, "--evaluations", "0"], 2, "0"),
+        (["tune", KERNEL, *STATIC, "--engine", "magic"], 2, "evolution"),
+        (["tune", KERNEL, *STATIC, "--", "--no-such-option"], 1, "no-such-option"),
+        (["show", "missing.acf"], 2, "missing.acf"),
+        (["show", "empty.ptx"], 1, "empty.ptx"),
+    ],
+)
+def test_bad_input_is_one_line_that_says_what_to_do(
+    burnish: Burnish, tmp_path: Path, words: list[object], code: int, says: str
+) -> None:
+    (tmp_path / "empty.ptx").touch()
+    done = burnish(*words)
+    assert done.returncode == code, done.stderr
+    assert says in one_line(done)
