@@ -61,7 +61,9 @@ def places_of(work: Workload, guard: int = GUARD) -> dict[str, Place]:
 
 def image_of(values: NDArray[np.generic], place: Place) -> Image:
     image = np.full(place.total_bytes, 0xA5, np.uint8)
-    image[place.data_offset : place.data_offset + place.data_bytes] = values.view(np.uint8)
+    image[place.data_offset : place.data_offset + place.data_bytes] = np.frombuffer(
+        values.tobytes(), np.uint8
+    )
     return image
 
 
