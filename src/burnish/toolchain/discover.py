@@ -15,8 +15,8 @@ from burnish.toolchain.process import run
 
 __all__ = ["architectures", "find", "find_one", "identify", "ptxas_options"]
 
-_ARCH = re.compile(r"'(sm_\w+)'")
-_OPTION = re.compile(r"^--([\w-]+)", re.MULTILINE)
+_ARCH = r"'(sm_\w+)'"
+_OPTION = r"(?m)^--([\w-]+)"
 
 
 def find(settings: Settings, kinds: Sequence[str] = KINDS) -> Toolchain:
@@ -54,13 +54,13 @@ def identify(settings: Settings, place: Place) -> Tool | None:
 @cache
 def ptxas_options(tool: Tool) -> frozenset[str]:
     """The long names of the options that a ptxas lists, without dashes."""
-    return frozenset(_OPTION.findall(_help(tool)))
+    return frozenset(re.findall(_OPTION, _help(tool)))
 
 
 @cache
 def architectures(tool: Tool) -> frozenset[str]:
     """The real architectures, ``sm_…``, that a ptxas or nvcc compiles for."""
-    return frozenset(_ARCH.findall(_help(tool)))
+    return frozenset(re.findall(_ARCH, _help(tool)))
 
 
 @cache

@@ -14,12 +14,10 @@ _SCRIPT_BYTES = 1 << 16
 _SHIM_LINES = 20
 _LINKS = 5  # wrappers that start wrappers
 _LIMITS = Limits(wall_s=20.0)
-_EXEC = re.compile(
-    rb"exec\s+(\"[^\"$`]+\"|'[^']+'|[^\s\"'$`;&|]+)\s+(?:\"\$@\"|\$\{1\+\"\$@\"\})\s*"
-)
-_NVIDIA = re.compile(r"release [\d.]+, V(\d+(?:\.\d+)+)")
-_PLAIN = re.compile(r"\s*(\d+(?:\.\d+)*)\s*")
-_LLVM = re.compile(r"(?:clang|LLVM) version (\d+(?:\.\d+)+)")
+_EXEC = rb"exec\s+(\"[^\"$`]+\"|'[^']+'|[^\s\"'$`;&|]+)\s+(?:\"\$@\"|\$\{1\+\"\$@\"\})\s*"
+_NVIDIA = r"release [\d.]+, V(\d+(?:\.\d+)+)"
+_PLAIN = r"\s*(\d+(?:\.\d+)*)\s*"
+_LLVM = r"(?:clang|LLVM) version (\d+(?:\.\d+)+)"
 _ASKING = {
     "gcc": (("-dumpfullversion", "-dumpversion"), _PLAIN),
     "clang": (("--version",), _LLVM),
@@ -70,7 +68,7 @@ def follow(path: Path, kind: str) -> Program | None:
 def _exec_target(script: bytes) -> Path | None:
     lines = [line.strip() for line in script.splitlines()]
     does = [line for line in lines if line and not line.startswith(b"#")]
-    found = _EXEC.fullmatch(does[0]) if len(does) == 1 else None
+    found = re.fullmatch(_EXEC, does[0]) if len(does) == 1 else None
     if not found:
         return None
     target = Path(found[1].strip(b"\"'").decode(errors="surrogateescape"))
@@ -81,7 +79,7 @@ def version(program: Program, kind: str) -> str:
     """Ask a program for its version; empty where it does not say one."""
     questions, pattern = _ASKING.get(kind, (("--version",), _NVIDIA))
     outcome = run([str(program.path), *questions], limits=_LIMITS)
-    found = pattern.search(outcome.stdout.decode(errors="replace")) if outcome.ok else None
+    found = re.search(pattern, outcome.stdout.decode(errors="replace")) if outcome.ok else None
     return found[1] if found else ""
 
 

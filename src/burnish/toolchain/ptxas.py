@@ -25,16 +25,13 @@ __all__ = ["Assembled", "Refusal", "assemble"]
 
 _MESSAGE = 2000  # characters of a message that are kept
 _NOT_FULL_BLOCKS = 1
-_SPILLS = re.compile(
-    r"Function properties for (\S+)\s+"
-    r"\d+ bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"
-)
-_ADVISORY = re.compile(r"\(C75\d\d\).*")
-_ERROR = re.compile(r"^ptxas\b(?:.*?, (line \d+);)?.*?\b(?:error|fatal)\s*:\s*(.+)$", re.MULTILINE)
-_OF_MACHINE = re.compile(r"could not be opened|[Ff]ailed to write|[Oo]ut of memory|bad_alloc")
-_TOO_NEW = re.compile(r"Unsupported \.version [\d.]+; current version is '(\d+)\.(\d+)'")
-_VERSION = re.compile(r"^(\s*\.version\s+)(\d+)\.(\d+)", re.MULTILINE)
-_TIMING = re.compile(r"^ptxas info\s*: Compile time = .*\n?", re.MULTILINE)
+# Patterns are text: re compiles one when it is first used, which most processes never do.
+_ADVISORY = r"\(C75\d\d\).*"
+_ERROR = r"(?m)^ptxas\b(?:.*?, (line \d+);)?.*?\b(?:error|fatal)\s*:\s*(.+)$"
+_OF_MACHINE = r"could not be opened|[Ff]ailed to write|[Oo]ut of memory|bad_alloc"
+_TOO_NEW = r"Unsupported \.version [\d.]+; current version is '(\d+)\.(\d+)'"
+_VERSION = r"(?m)^(\s*\.version\s+)(\d+)\.(\d+)"
+_TIMING = r"(?m)^ptxas info\s*: Compile time = .*\n?"
 
 _numbers = count()
 _newest: dict[str, tuple[int, int]] = {}  # PTX version that a ptxas, by digest, ends at
@@ -99,7 +96,7 @@ def assemble(  # noqa: PLR0913 - a compile has six parts, and all of them vary
     work = _Work(tool, argv, code.opaque, folder, limits)
     text = _lowered(ptx, _newest.get(tool.sha256))
     outcome, cubin = work.run(text)
-    too_new = None if outcome.ok else _TOO_NEW.search(_text(outcome.stderr))
+    too_new = None if outcome.ok else re.search(_TOO_NEW, _text(outcome.stderr))
     if too_new:
         _newest[tool.sha256] = (int(too_new[1]), int(too_new[2]))
         text = _lowered(ptx, _newest[tool.sha256])
@@ -181,17 +178,31 @@ def _is_full(folder: Path) -> bool:
 
 
 def _judge(outcome: Outcome, cubin: bytes, limits: Limits) -> Assembled | Refusal:
-    said = _TIMING.sub("", _text(outcome.stdout) + _text(outcome.stderr))
+    said = _text(outcome.stdout) + _text(outcome.stderr)
+    if "Compile time" in said:
+        said = re.sub(_TIMING, "", said)
     if not outcome.ok or not _is_whole(cubin):
         return _refusal(outcome, said, len(cubin), limits)
     return Assembled(
         cubin=cubin,
-        spills={name: int(stores) + int(loads) for name, stores, loads in _SPILLS.findall(said)},
+        spills=dict(_spills(said)),
         messages=said,
-        advisories=tuple(_ADVISORY.findall(said)),
+        advisories=tuple(re.findall(_ADVISORY, said)) if "(C75" in said else (),
         cpu_ms=outcome.cpu_ms,
         wall_ms=outcome.wall_ms,
     )
+
+
+def _spills(said: str) -> Iterator[tuple[str, int]]:
+    """Read lines such as ``8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads``."""
+    name = ""
+    for line in said.splitlines():
+        _, marked, function = line.partition("Function properties for ")
+        if marked:
+            name = function.strip()
+        elif name and "bytes spill stores" in line:
+            words = line.split()
+            yield name, int(words[words.index("stores,") - 3]) + int(words[-4])
 
 
 def _refusal(outcome: Outcome, said: str, written_bytes: int, limits: Limits) -> Refusal:
@@ -209,7 +220,7 @@ def _refusal(outcome: Outcome, said: str, written_bytes: int, limits: Limits) ->
     if outcome.end is End.MISSING:
         return Refusal(crash, _bounded("could not be started", said))
     message = _first_error(said) or f"exit code {outcome.code}, without a word"
-    return Refusal(crash if _OF_MACHINE.search(said) else Status.REFUSED, message)
+    return Refusal(crash if re.search(_OF_MACHINE, said) else Status.REFUSED, message)
 
 
 def _bounded(how: str, said: str) -> str:
@@ -219,7 +230,7 @@ def _bounded(how: str, said: str) -> str:
 
 def _first_error(said: str) -> str:
     """The first error, or else the first line, without the compiler's name and file."""
-    found = _ERROR.search(said)
+    found = re.search(_ERROR, said)
     if found:
         where = f"{found[1]}: " if found[1] else ""
         return f"{where}{found[2].strip()}"[:_MESSAGE]
@@ -239,7 +250,7 @@ def _text(printed: bytes) -> str:
 
 def _lowered(ptx: str, newest: tuple[int, int] | None) -> str:
     """The text itself, or with its version lowered to the newest that is understood."""
-    found = _VERSION.search(ptx)
+    found = re.search(_VERSION, ptx) if newest else None
     if newest is None or not found or (int(found[2]), int(found[3])) <= newest:
         return ptx
     return f"{ptx[: found.start()]}{found[1]}{newest[0]}.{newest[1]}{ptx[found.end() :]}"
