@@ -1,5 +1,6 @@
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -11,7 +12,7 @@ from tests.helpers import fake_ptxas
 from tests.helpers.processes import wait_for
 
 from burnish.errors import ToolchainError
-from burnish.toolchain import process
+from burnish.toolchain import process, strays
 from burnish.toolchain.process import End, Limits, kill_all, run
 
 SOURCE = str(Path(__file__).parents[2] / "src")
@@ -279,6 +280,23 @@ def test_what_a_killed_child_ran_through_this_module_dies_too(tmp_path: Path) ->
         kill_all()
         assert outer.result(timeout=5).end is End.SIGNALLED
     assert not fake_ptxas.alive(fake)
+
+
+def test_what_a_killed_process_left_can_be_ended_later(tmp_path: Path) -> None:
+    fake = fake_ptxas.install(tmp_path)
+    fake.always(fake_ptxas.leave_child("setsid sleep", parent=fake_ptxas.hang()))
+    code = (
+        f"import sys; sys.path.insert(0, {SOURCE!r})\n"
+        f"from burnish.toolchain.process import run\nrun([{str(fake.tool.path)!r}])"
+    )
+    study = subprocess.Popen([sys.executable, "-I", "-S", "-c", code])
+    assert wait_for(lambda: len(fake_ptxas.alive(fake)) == 2)
+    strays.end_orphans()
+    assert len(fake_ptxas.alive(fake)) == 2  # their owner lives
+    study.kill()
+    study.wait()
+    assert strays.end_orphans() == 2
+    assert wait_for(lambda: not fake_ptxas.alive(fake))
 
 
 def test_replace_becomes_the_other_program() -> None:

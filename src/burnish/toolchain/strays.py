@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["MARK", "end", "find"]
+__all__ = ["MARK", "end", "end_orphans", "find"]
 
 MARK = "BURNISH_PROCESS"
 
@@ -39,24 +39,47 @@ def end(token: bytes, pipes: frozenset[int], within_s: float) -> bool:
     return True
 
 
+def end_orphans() -> int:
+    """Kill what was started by a process that is gone: one that was killed in mid-study.
+
+    Returns:
+        How many processes were killed.
+    """
+    orphans = [
+        pid for pid in _pids() if (owner := _owner(pid)) and not Path("/proc", owner).exists()
+    ]
+    for pid in orphans:
+        _kill(pid)
+    return len(orphans)
+
+
 def _pids() -> Iterator[int]:
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             yield int(folder.name)
 
 
-def _marked(pid: int, token: bytes) -> bool:
-    """Whether the environment of a process holds the token; that of a zombie is empty."""
+def _tokens(pid: int) -> list[bytes]:
+    """The tokens of a process, the outermost first; a zombie has none."""
     try:
         said = Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:  # gone, or another user's
-        return False
+        return []
     mark = MARK.encode() + b"="
-    return token in said and any(
-        token in value.removeprefix(mark).split(b":")
-        for value in said.split(b"\0")
-        if value.startswith(mark)
-    )
+    values = said.split(b"\0") if mark in said else []
+    marked = [value.removeprefix(mark) for value in values if value.startswith(mark)]
+    return [token for value in marked for token in value.split(b":") if token]
+
+
+def _marked(pid: int, token: bytes) -> bool:
+    return token in _tokens(pid)
+
+
+def _owner(pid: int) -> str:
+    """Pid of the process that started a process through us; empty where none did."""
+    tokens = _tokens(pid)
+    owner = tokens[-1].partition(b".")[0].decode("ascii", "replace") if tokens else ""
+    return owner if owner.isdigit() else ""
 
 
 def _holds(pid: int, pipes: frozenset[int]) -> bool:
