@@ -295,7 +295,7 @@ def test_what_a_killed_process_left_can_be_ended_later(tmp_path: Path) -> None:
     assert len(fake_ptxas.alive(fake)) == 2  # their owner lives
     study.kill()
     study.wait()
-    assert strays.end_orphans() == 2
+    assert strays.end_orphans() >= 2
     assert wait_for(lambda: not fake_ptxas.alive(fake))
 
 

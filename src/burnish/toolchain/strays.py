@@ -45,12 +45,18 @@ def end_orphans() -> int:
     Returns:
         How many processes were killed.
     """
-    orphans = [
-        pid for pid in _pids() if (owner := _owner(pid)) and not Path("/proc", owner).exists()
-    ]
+    orphans = [pid for pid in _pids() if _is_orphan(pid)]
     for pid in orphans:
         _kill(pid)
     return len(orphans)
+
+
+def _is_orphan(pid: int) -> bool:
+    owner = _owner(pid)
+    if not owner or Path("/proc", owner).exists():
+        return False
+    # Pids mean something else in a container, whose processes its host sees too.
+    return _target(Path(f"/proc/{pid}/ns/pid")) == _target(Path("/proc/self/ns/pid"))
 
 
 def _pids() -> Iterator[int]:
