@@ -28,8 +28,11 @@ def refusal(address: str) -> str:
     ("address", "says"),
     [
         ("studies.sqlite", "write sqlite:///studies.sqlite"),
+        ("sqlite", "write sqlite:///sqlite"),
         ("", "write sqlite:///FILE"),
         ("mysql://host/db", "use sqlite:///FILE or postgresql://HOST/DATABASE"),
+        ("sqlite://studies.sqlite", "write sqlite:///FILE, with three slashes"),
+        ("sqlite:///a\0b", "write sqlite:///FILE"),
         ("sqlite:////dev/full", "the disk is full"),
         ("sqlite:////dev/null/a/studies.sqlite", "folder /dev/null/a cannot be made"),
         ("sqlite:////proc/burnish/studies.sqlite", "folder /proc/burnish cannot be made"),
@@ -47,6 +50,13 @@ def test_a_missing_folder_is_made(tmp_path: Path) -> None:
     with open_store(f"sqlite:///{file}") as store:
         assert [study.name for study in store.studies()] == ["a"]
     assert [path.name for path in file.parent.iterdir()] == ["studies.sqlite"]
+
+
+@pytest.mark.parametrize("name", ["50% of it", "what?", "a#b", "ä b.sqlite", "a%3Fb?mode=ro"])
+def test_a_path_is_taken_as_it_is(tmp_path: Path, name: str) -> None:
+    with open_store(f"sqlite:///{tmp_path}/{name}") as store:
+        store.create(STUDY)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_a_folder_is_no_database(tmp_path: Path) -> None:

@@ -64,6 +64,12 @@ def writing(engine: Engine) -> Engine:
 
 
 def _url(address: str) -> URL:
+    scheme, mark, rest = address.partition("://")
+    if mark and scheme == "sqlite" and not rest.startswith("/file:"):
+        # A path is taken as it is: a ? or % in it is a character, not an option.
+        if "\0" in rest or not (rest == "" or rest.startswith("/")):
+            raise StoreError(f"{address!r}: write sqlite:///FILE, with three slashes")
+        return URL.create("sqlite", database=rest[1:] or None)
     try:
         url = make_url(address)
     except ArgumentError:
@@ -72,7 +78,7 @@ def _url(address: str) -> URL:
         ) from None
     if url.drivername in {"postgres", "postgresql"}:
         return url.set(drivername="postgresql+psycopg")
-    if url.drivername not in {"sqlite", "sqlite+pysqlite", "postgresql+psycopg"}:
+    if url.drivername not in {"sqlite", "postgresql+psycopg"}:
         raise StoreError(f"{url.drivername}: use sqlite:///FILE or postgresql://HOST/DATABASE")
     return url
 
