@@ -1,8 +1,10 @@
 """`burnish tune` from the outside: results, exit codes, interruption, bad input."""
 
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -106,19 +108,28 @@ def test_a_killed_study_resumes_to_what_an_uninterrupted_one_gives(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    time.sleep(2.5)
+    wait_for_trials(tmp_path / "killed.sqlite", 20)
     process.kill()
     process.wait()
+    assert 20 <= len(trials_in(tmp_path / "killed.sqlite")) < 120
     resumed = burnish(*words, *killed, "--resume", "--json", "resumed.json")
     whole = burnish(*words, "--store", f"sqlite:///{tmp_path}/whole.sqlite", "--json", "whole.json")
     assert resumed.returncode == whole.returncode == 0, resumed.stderr + whole.stderr
     assert trials_in(tmp_path / "killed.sqlite") == trials_in(tmp_path / "whole.sqlite")
 
 
-def trials_in(file: Path) -> list[tuple[object, ...]]:
-    import sqlite3
+def wait_for_trials(file: Path, wanted: int, most_s: float = 120.0) -> None:
+    until = time.monotonic() + most_s
+    while time.monotonic() < until:
+        with contextlib.suppress(sqlite3.Error):
+            if len(trials_in(file)) >= wanted:
+                return
+        time.sleep(0.05)
+    pytest.fail(f"no {wanted} trials in {most_s} s")
 
-    with sqlite3.connect(file) as database:
+
+def trials_in(file: Path) -> list[tuple[object, ...]]:
+    with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
         rows = database.execute("select number, config, status, binary from trials order by number")
         return list(rows)
 
@@ -126,15 +137,16 @@ def trials_in(file: Path) -> list[tuple[object, ...]]:
 def test_ctrl_c_keeps_what_was_found_and_prints_the_line_that_resumes(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
+    store = ["--store", f"sqlite:///{tmp_path}/s.sqlite"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "burnish", "tune", KERNEL, *STATIC, "--evaluations", "3000"],
+        [sys.executable, "-m", "burnish", "tune", KERNEL, *STATIC, "--evaluations", "3000", *store],
         env=environment,
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(3)
+    wait_for_trials(tmp_path / "s.sqlite", 5)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=20)
     assert process.returncode == 130

@@ -10,15 +10,22 @@ from typing import NoReturn
 __all__ = ["main"]
 
 _COMPILERS = ("ptxas", "nvcc", "cc")
+_INTERRUPTED = 130
 
 
 def main() -> NoReturn:
     """Run the command line and exit."""
-    argv = sys.argv[1:]
+    try:
+        sys.exit(_run(sys.argv[1:]))
+    except KeyboardInterrupt:  # before a verb could say what it keeps
+        sys.exit(_INTERRUPTED)
+
+
+def _run(argv: list[str]) -> int:
     if argv and argv[0] in _COMPILERS:
         from burnish.cli.compilers import run_compiler
 
-        sys.exit(run_compiler(argv[0], argv[1:]))
+        return run_compiler(argv[0], argv[1:])
     from burnish.cli.app import run
 
-    sys.exit(run(argv))
+    return run(argv)

@@ -14,9 +14,11 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
-from burnish.acf.model import Acf
+from burnish import __version__
+from burnish.acf.model import Acf, Evidence
 from burnish.acf.write import dump, save
 from burnish.errors import ObjectiveError, UsageError
 from burnish.evaluate import Compiled, PtxCompiler, check_canary
@@ -24,6 +26,7 @@ from burnish.model.control import Layer, Risk
 from burnish.model.frozen import FrozenMap
 from burnish.model.space import Config
 from burnish.model.trial import Status, Trial
+from burnish.model.verdict import Outcome
 from burnish.own.answers import Answers, Objective
 from burnish.search.engine import make
 from burnish.search.late import LateEngine
@@ -133,7 +136,24 @@ class SearchResult:
         return [self._found(chosen[point]) for point in sorted(chosen)]
 
     def _found(self, trial: Trial) -> Found:
-        return Found(trial, _acf_of(self._bound, trial.config, trial.binary, strict=False))
+        acf = _acf_of(self._bound, trial.config, trial.binary, strict=False)
+        block = replace(acf.tuned[0], evidence=self._evidence(trial))
+        return Found(trial, Acf((block,)))
+
+    def _evidence(self, trial: Trial) -> Evidence:
+        """What the objective answered; of the plain build too, where it answered there."""
+        first = self.metrics[0]
+        tuned = trial.figures[first]
+        plain = self.trials[0].figures.get(first, tuned)
+        return Evidence(
+            verdict=Outcome.BETTER if tuned < plain else Outcome.SAME,
+            metric=first,
+            baseline=plain,
+            tuned=tuned,
+            reason="the user's own objective; not measured or checked by Burnish",
+            date=datetime.now(UTC).strftime("%Y-%m-%d"),
+            burnish=__version__,
+        )
 
 
 class Search:
