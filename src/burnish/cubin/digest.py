@@ -28,7 +28,7 @@ _BANKS = {3: ".nv.constant3", 4: ".nv.constant4"}
 _BARRIER_SHIFT, _BARRIER_BITS = 20, 0x7F
 _POINTER_BYTES = 8
 # What travelled with a tuned entry is the same thing under its private name.
-_PRIVATE = re.compile(r"burnish_[0-9a-f]{8}_")
+_PRIVATE = re.compile(r"\$burnish_[0-9a-f]{8}(?![\w$])")
 # What the compiler says of itself, or repeats of the code.
 _NOT_OF_THE_LAUNCH = {
     Kind.CUDA_API_VERSION,

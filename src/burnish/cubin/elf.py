@@ -19,6 +19,7 @@ _REL = struct.Struct("<QQ")
 _RELA = struct.Struct("<QQq")
 _MAGIC = b"\x7fELF\x02\x01\x01"
 _SYMTAB, _TYPE_RELA, _NOBITS, _TYPE_REL = 2, 4, 8, 9
+_HAS_BYTES = {1, _SYMTAB, 3, _TYPE_RELA, 7, _TYPE_REL, 0x70000000}  # the last: .nv.info
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class Elf:
         data: The whole file.
 
     Raises:
-        KernelError: It is no such file, or cut off. Later accesses may find that too.
+        KernelError: It is no such file, or cut off. Later accesses may find it damaged.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -103,7 +104,11 @@ class Elf:
         if count and size != _SECTION.size:
             raise KernelError(f"a section header of {size} bytes is not understood")
         self._check(table, count * _SECTION.size, "section table")
+        self._check(header[4], header[8] * header[9], "program header table")
         self.sections = self._sections(table, count, names)
+        for section in self.sections:
+            if section.type in _HAS_BYTES:
+                self._check(section.offset, section.size, section.name or "section")
 
     @cached_property
     def by_name(self) -> Mapping[str, Section]:

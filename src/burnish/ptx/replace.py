@@ -22,6 +22,8 @@ _VERSION = re.compile(r"^(\s*\.version\s+)(\d+\.\d+)", re.MULTILINE)
 _USES = re.compile(r"^// burnish uses (\S+) ([0-9a-f]{16})$", re.MULTILINE)
 _LINKAGE = re.compile(r"\.(?:visible|weak|common)\s*(?=\.)")
 _LABEL = re.compile(r"([A-Za-z_$%][\w$%]*)\s*:")
+_PRIVATE = re.compile(r"\$burnish_[0-9a-f]{8}$")
+_WHOLE_WORD = re.compile(r"(?<![\w$%.])[A-Za-z_$][\w$]*")
 _WORD = re.compile(r"[A-Za-z_$%][\w$%]*")
 _SET_REGISTERS = re.compile(r"\bsetmaxnreg\b")
 # What the driver itself provides to kernels; anything else needs another file to link with.
@@ -133,14 +135,17 @@ def _known(sharing: Sharing) -> Binding:
 
 
 def _privately_named(text: str, sharing: Sharing) -> str:
-    names = sorted({symbol.name for symbol in sharing.private}, key=len, reverse=True)
-    if not names:
+    """Give what travels names of its own; what has such a name already keeps it.
+
+    The mark goes last and begins with the lowest character that a name may have: ptxas orders
+    functions by name, and so they keep their order.
+    """
+    known = {symbol.name for symbol in sharing.private if not _PRIVATE.search(symbol.name)}
+    if not known:
         return text
     about = neutral(canonical(text), sharing.tuned.binding)
-    prefix = f"burnish_{hashlib.sha256(about.encode()).hexdigest()[:8]}_"
-    words = re.compile(rf"(?<![\w$%.])(?={'|'.join(map(re.escape, names))})(?P<name>[\w$]+)")
-    known = set(names)
-    return words.sub(lambda word: prefix * (word["name"] in known) + word["name"], text)
+    mark = f"$burnish_{hashlib.sha256(about.encode()).hexdigest()[:8]}"
+    return _WHOLE_WORD.sub(lambda word: word[0] + mark * (word[0] in known), text)
 
 
 def _prototypes(symbols: Iterable[Symbol]) -> list[str]:
