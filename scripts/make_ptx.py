@@ -4,10 +4,12 @@ python scripts/make_ptx.py          # write what changed
 python scripts/make_ptx.py --check  # fail where something would change
 """
 
+import os
 import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from burnish import settings
@@ -51,8 +53,10 @@ def code_of(text: str) -> str:
 def main() -> int:
     """Write or compare; the number of files that differ, with --check."""
     stale = 0
-    for source, arch in KEPT.items():
-        kept, text = (ROOT / source).with_suffix(".ptx"), compiled(source, arch)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        texts = dict(zip(KEPT, pool.map(compiled, KEPT, KEPT.values()), strict=True))
+    for source, text in texts.items():
+        kept = (ROOT / source).with_suffix(".ptx")
         if kept.exists() and code_of(kept.read_text()) == code_of(text):
             continue
         stale += 1
