@@ -4,6 +4,8 @@ Everything here keeps to the text; what a statement means is in `burnish.ptx.mod
 """
 
 import re
+from itertools import pairwise
+from string import ascii_letters, digits
 
 from burnish.errors import KernelError
 
@@ -19,7 +21,7 @@ _LOC = re.compile(
     r"(?:\s*,\s*inlined_at\s+\d+\s+\d+\s+\d+)?(?![\w$])"
 )
 _LABEL = re.compile(r"\$L__(?:tmp|func_begin|func_end)\d+\s*:")
-_IN_WORDS = frozenset("_$%. ")
+_OF_WORDS = frozenset(ascii_letters + digits + "_$%.")
 
 
 def bare(text: str) -> str:
@@ -76,8 +78,10 @@ def without_debug(code: str) -> str:
 
 
 def _tight(code: str) -> str:
-    tight = " ".join(without_debug(code).split())
-    for mark in set(tight) - _IN_WORDS:
-        if not mark.isalnum():
-            tight = tight.replace(f" {mark}", mark).replace(f"{mark} ", mark)
-    return tight
+    words = without_debug(code).split()
+    return "".join(
+        [
+            word + " " if word[-1] in _OF_WORDS and after[0] in _OF_WORDS else word
+            for word, after in pairwise([*words, ";"])
+        ]
+    )
