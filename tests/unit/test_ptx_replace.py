@@ -298,6 +298,12 @@ def test_what_needs_another_file_is_refused_with_the_reason(
     assert said is None if reason is None else said and said.startswith(reason)
 
 
+def test_a_debug_build_is_refused() -> None:
+    said = refuses(parse(module("ret;").replace("sm_90", "sm_90, debug")))
+    assert said
+    assert said.startswith("it is a debug build")
+
+
 def test_setmaxnreg_is_seen_but_not_in_a_comment() -> None:
     assert uses_setmaxnreg(parse(module("setmaxnreg.inc.sync.aligned.u32 64;")).entry("k"))
     assert not uses_setmaxnreg(parse(module("ret; // setmaxnreg.inc")).entry("k"))

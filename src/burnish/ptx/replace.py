@@ -90,7 +90,9 @@ def apply_payload(plain_text: str, payload: str, entry: str) -> str:
 
 
 def refuses(module: Module) -> str | None:
-    """Why a module cannot be tuned by itself, or None: it needs device code from elsewhere."""
+    """Why a module cannot be tuned, or None: a debug build, or device code from elsewhere."""
+    if "debug" in module.target.split(", ")[1:]:
+        return "it is a debug build (.target … debug), which nothing is gained in; build without -G"
     used = {name for symbol in module.symbols.values() for name in module.references(symbol)}
     for name in sorted(used):
         symbol = module.symbols[name]
