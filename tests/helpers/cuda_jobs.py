@@ -1,18 +1,114 @@
 """Setups and jobs for workers that own a card, real or fake."""
 
 from functools import partial
+from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
-from tests.helpers.cuda_checks import opened
+from tests.helpers.cuda_checks import image_of, opened, places_of, resident
 from tests.helpers.fakecuda.build import load_driver
 
+from burnish import settings
 from burnish.devices.cuda import open_cuda
 from burnish.devices.cuda_device import CudaDevice
-from burnish.devices.worker import Fault, Worker, WorkerFailure
+from burnish.devices.port import Image, Program, Regime
+from burnish.devices.worker import Fault, Worker, WorkerFailure, stage
+from burnish.model.code import Code
 from burnish.model.workload import Buffer, Role, Scalar, Workload
+from burnish.toolchain.discover import find_one
+from burnish.toolchain.ptxas import Assembled, assemble
 
-__all__ = ["fault_in_a_worker", "open_fake", "run_fault"]
+__all__ = [
+    "HOSTILE",
+    "cubin_of",
+    "fault_in_a_worker",
+    "free_bytes",
+    "open_fake",
+    "run_fault",
+    "run_twice_plus_one",
+    "time_good",
+]
+
+HOSTILE = Path(__file__).parent / "hostile"
+SIZES = (1000, 4096)
+FREE = np.uint8(0xA5)  # what guard zones hold
+POISONS = (np.nan, 12.5)
+
+
+def cubin_of(ptx: Path, arch: str, folder: Path) -> bytes:
+    """Machine code of a PTX file, by the preferred ptxas."""
+    tool = find_one(settings.load(), "ptxas")
+    if tool is None:
+        pytest.skip("no ptxas")
+    made = assemble(tool, ptx.read_text(), Code(tool.name, ()), arch, folder=folder)
+    assert isinstance(made, Assembled), made.message
+    return made.cubin
+
+
+def twice_plus_one(n: int) -> Workload:
+    """The workload of `tests/helpers/hostile`."""
+    arguments = (Buffer("in", "f32", (n,)), Buffer("out", "f32", (n,), Role.OUT))
+    number = Scalar("n", "i32", n)
+    grid = (-(-n // 256), 1, 1)
+    return Workload(str(n), (*arguments, number), grid=grid, block=(256, 1, 1))
+
+
+def run_twice_plus_one(device: CudaDevice, image: bytes, launches: int = 2) -> frozenset[str]:
+    """Check a kernel on several sizes, inputs and poisons; what was found, in words."""
+    stage("load")
+    program = device.load(image, "kernel")
+    found: set[str] = set()
+    for n, seed, poison in product(SIZES, range(2), POISONS):
+        found |= _found(device, program, n, (seed, poison), launches)
+    program.close()
+    return frozenset(found or {"right"})
+
+
+def _found(
+    device: CudaDevice, program: Program, n: int, case: tuple[int, float], launches: int
+) -> set[str]:
+    work, places = twice_plus_one(n), places_of(twice_plus_one(n))
+    session, found = device.open(work, places, Regime.WARM), set[str]()
+    data = np.random.default_rng(case[0]).standard_normal(n, np.float32)
+    given, right = image_of(data, places["in"]), image_of(2 * data + 1, places["out"])
+    held = resident(session).keep("in", given)
+    assert held is not None
+    blank = image_of(np.full(n, case[1], np.float32), places["out"])
+    session.upload({"in": given, "out": blank})
+    for _ in range(launches):
+        stage("run")
+        session.launch(program)
+        found |= _judged(session.download("out"), right, places["out"].data_offset)
+    if resident(session).differing("in", held):
+        found.add("input changed")
+    session.close()
+    return found
+
+
+def _judged(image: Image, right: Image, guard: int) -> set[str]:
+    found = set()
+    if not np.array_equal(image[guard:-guard], right[guard:-guard]):
+        found.add("wrong")
+    if (image[:guard] != FREE).any() or (image[-guard:] != FREE).any():
+        found.add("guard of out")
+    return found
+
+
+def time_good(device: CudaDevice, image: bytes) -> float:
+    """Time of a large launch, in µs."""
+    work = twice_plus_one(1 << 24)
+    session = device.open(work, places_of(work), Regime.COLD)
+    program = device.load(image, "kernel")
+    spent = session.time_us(program, 21)
+    program.close()
+    session.close()
+    return spent
+
+
+def free_bytes(device: CudaDevice) -> int:
+    """Free memory of the card."""
+    return device.memory_bytes()
 
 
 def open_fake(folder: Path) -> CudaDevice:

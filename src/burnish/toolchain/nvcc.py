@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
 
@@ -106,7 +106,8 @@ def translate(
             limits=LIMITS,
         )
         _require(made, nvcc, source)
-        return Translated(out.read_text(), chosen.normal, _said(made))
+        normal = replace(chosen.normal, inputs=(), output=None)  # names of temporary files
+        return Translated(out.read_text(), normal, _said(made))
 
 
 def _gencode(arch: str) -> str:
