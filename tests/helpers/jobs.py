@@ -131,13 +131,13 @@ def start_family(_made: object, notes: str) -> None:
     stage("family")
     sleep = ["sleep", "1000"]
     child = subprocess.Popen(sleep)
-    loner = subprocess.Popen(sleep, start_new_session=True)
+    apart = subprocess.Popen(sleep, start_new_session=True)
     code = (
         "import subprocess as s; "
         "print(s.Popen(['sleep', '1000'], start_new_session=True, stdout=-3, stderr=-3).pid)"
     )
     orphan = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
-    write_pids(notes, [os.getpid(), child.pid, loner.pid, int(orphan)])
+    write_pids(notes, [os.getpid(), child.pid, apart.pid, int(orphan)])
     stage("waiting")
     time.sleep(1000)
 

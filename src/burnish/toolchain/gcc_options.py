@@ -35,7 +35,7 @@ _NOTHING = re.compile(
     r"|debug-prefix-map|file-prefix-map|macro-prefix-map|random-seed|stack-usage|dump-|pic$|PIC$"
     r"|pie$|PIE$|working-directory|compare-debug|track-macro-expansion|show-column).*)$"
 )
-_SWITCH = re.compile(r"-f(?:no-)?([a-z0-9-]+)|-(m[a-z0-9-]+)=|-(-param=[a-z0-9-]+)=|-(O)")
+_SWITCH = re.compile(r"-f(?:no-)?([a-z0-9-]+)|-(m[a-z0-9-]+)=|-(-param=[A-Za-z0-9-]+)=|-(O)")
 # These stand for several others: what lies between two of them counts.
 _UMBRELLAS = {
     *("fast-math", "unsafe-math-optimizations", "tree-vectorize", "unroll-all-loops"),
@@ -43,7 +43,7 @@ _UMBRELLAS = {
 }
 _ADDING = {"mtune-ctrl"}
 _TUNING = re.compile(
-    r"-O([0-3sgz]|fast)|-[fm][a-z][a-z0-9.+-]*(=[A-Za-z0-9:,_+.-]+)?|--param=[a-z0-9-]+=-?\d+"
+    r"-O([0-3sgz]|fast)|-[fm][a-z0-9][a-z0-9.+-]*(=[A-Za-z0-9:,_+.-]+)?|--param=[A-Za-z0-9-]+=-?\d+"
 )
 # These read or write files, run programs, or ask for things at the link.
 _NO_TUNING = re.compile(
