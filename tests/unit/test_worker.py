@@ -358,6 +358,21 @@ def test_a_script_that_would_start_itself_again_is_told_what_to_do(tmp_path: Pat
     assert "if __name__ == '__main__'" in done.stdout, done.stdout + done.stderr
 
 
+def test_a_fork_of_the_parent_ends_without_taking_the_worker_along(tmp_path: Path) -> None:
+    code = """
+        import os, sys
+        from burnish.devices.worker import Worker
+        from tests.helpers import jobs
+        worker = Worker(jobs.make)
+        worker.call(jobs.use, 60)
+        if os.fork() == 0:
+            sys.exit(0)
+        os.wait()
+        print(worker.call(jobs.use, 60))
+    """
+    assert run_script(tmp_path, code).stdout == "2\n"
+
+
 def test_a_function_of_no_file_is_refused_in_words(tmp_path: Path) -> None:
     code = "from burnish.devices.worker import *\ndef f(): return 1\nWorker(f).call(repr, 60)"
     done = subprocess.run(
