@@ -8,6 +8,7 @@
 ``BURNISH_CACHE``      folder of compiled binaries and added compilers
 ``BURNISH_PTXAS``      the real ptxas that the shims start
 ``CUDA_HOME``          a CUDA toolkit (``CUDA_PATH`` counts too)
+``TMPDIR``             folder for files that last as long as a command
 =====================  ==========================================================================
 """
 
@@ -17,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 __all__ = ["Settings", "load"]
+
+_TEMPORARY = Path("/tmp")  # noqa: S108 - whoever writes there makes a folder of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class Settings:
         ptxas: The real ptxas that the shims start, or None.
         cuda_home: A CUDA toolkit, or None.
         path: Folders in which programs are looked for.
+        temporary: Folder for what lasts as long as a command.
     """
 
     shelf: Path | None
@@ -42,6 +46,7 @@ class Settings:
     ptxas: Path | None
     cuda_home: Path | None
     path: tuple[Path, ...]
+    temporary: Path = _TEMPORARY
 
 
 def load(environment: Mapping[str, str] | None = None) -> Settings:
@@ -59,6 +64,7 @@ def load(environment: Mapping[str, str] | None = None) -> Settings:
         ptxas=_path(said, "BURNISH_PTXAS"),
         cuda_home=_path(said, "CUDA_HOME") or _path(said, "CUDA_PATH"),
         path=tuple(Path(part) for part in said.get("PATH", "").split(os.pathsep) if part),
+        temporary=_path(said, "TMPDIR") or _TEMPORARY,
     )
 
 

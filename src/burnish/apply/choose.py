@@ -1,0 +1,171 @@
+"""Which tuned blocks a build may take, and why not the others."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from burnish.acf.model import Tuned
+from burnish.acf.shelf import Found
+from burnish.ptx.digest import entry_digest
+from burnish.ptx.module import Module
+
+__all__ = ["Complaint", "Pick", "PlainBuild", "Plan", "Unit", "choose"]
+
+# Options that keep functions which no entry reaches: nobody has checked those.
+_KEEPS_ALL = frozenset({"--compile-only", "--extensible-whole-program"})
+_EXPORTED = frozenset({"visible", "weak", "common"})
+
+
+@dataclass(frozen=True, slots=True)
+class PlainBuild:
+    """The build as it would be without Burnish.
+
+    Attributes:
+        compiler: Kind and version.
+        options: In normal form.
+        arch: Such as ``sm_90a``.
+        allow: Risks that the user takes.
+    """
+
+    compiler: str
+    options: tuple[str, ...]
+    arch: str
+    allow: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One PTX file of the build, and the entries of it that are compiled."""
+
+    name: str
+    module: Module
+    entries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """A block that applies to an entry of a unit."""
+
+    unit: Unit
+    entry: str
+    found: Found
+
+    @property
+    def way(self) -> tuple[str, tuple[str, ...], bytes]:
+        """What holds for a whole call of the compiler: itself, its options, NVIDIA's file."""
+        code = self.found.tuned.code
+        return code.compiler, code.options, code.opaque
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """Why a block that is for an entry, by its name and architecture, does not apply."""
+
+    source: str
+    entry: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.entry}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to build.
+
+    Attributes:
+        picks: Blocks to apply, at most one an entry; all take the same way.
+        complaints: What matched and does not apply.
+    """
+
+    picks: tuple[Pick, ...]
+    complaints: tuple[Complaint, ...]
+
+
+def choose(
+    units: Sequence[Unit],
+    plain: PlainBuild,
+    about: Callable[[str, str], Iterable[Found]],
+) -> Plan:
+    """Pick a block for every entry that has one.
+
+    A call of a compiler has one version and one set of options. So blocks that change these
+    apply only where every entry has a block with the same two; else the entries keep the
+    plain way, and only blocks of that way apply.
+
+    Args:
+        units: The PTX files of the build.
+        plain: The build as it would be.
+        about: All blocks with a key or an entry's name, the preferred first.
+    """
+    picks: list[Pick] = []
+    complaints: list[Complaint] = []
+    for unit in units:
+        for entry in unit.entries:
+            key = entry_digest(unit.module, entry)
+            chosen = _choose_one(about(key, entry), (key, entry), plain)
+            if isinstance(chosen, Found):
+                picks.append(Pick(unit, entry, chosen))
+            elif chosen is not None:
+                complaints.append(chosen)
+    return _one_way(units, plain, Plan(tuple(picks), tuple(complaints)))
+
+
+def _choose_one(
+    found: Iterable[Found], names: tuple[str, str], plain: PlainBuild
+) -> Found | Complaint | None:
+    """The first block that applies, or the best reason why none does."""
+    key, entry = names
+    complaint: tuple[int, Complaint] | None = None
+    for candidate in found:
+        if candidate.tuned.arch != plain.arch:
+            continue
+        rank, reason = _obstacle(candidate.tuned, key, plain)
+        if not reason:
+            return candidate
+        if complaint is None or rank > complaint[0]:
+            complaint = rank, Complaint(str(candidate.path), entry, reason)
+    return complaint[1] if complaint else None
+
+
+def _obstacle(tuned: Tuned, key: str, plain: PlainBuild) -> tuple[int, str]:
+    """Why a block does not apply, with a rank: the nearer to applying, the higher."""
+    if tuned.key != key:
+        return 1, "the kernel is not the one that was tuned; tune it again"
+    if tuned.baseline_compiler != plain.compiler:
+        return 2, f"was tuned for {tuned.baseline_compiler}, and this is {plain.compiler}"
+    if tuned.baseline_options != plain.options:
+        options = " ".join(tuned.baseline_options) or "no options"
+        here = " ".join(plain.options) or "none"
+        return 3, f"was tuned for builds with {options}, and this one has {here}"
+    if tuned.shapes or tuned.launch:
+        return 4, "is for certain launches, which a build does not know"
+    if tuned.disjoint and "conditional" not in plain.allow:
+        pairs = ", ".join(f"{first} and {second}" for first, second in tuned.disjoint)
+        return 5, f"needs --allow conditional: the buffers of parameters {pairs} do not overlap"
+    return 6, ""
+
+
+def _one_way(units: Sequence[Unit], plain: PlainBuild, plan: Plan) -> Plan:
+    plain_way = (plain.compiler, plain.options, b"")
+    others = [pick for pick in plan.picks if pick.way != plain_way]
+    if not others:
+        return plan
+    entries = sum(len(unit.entries) for unit in units)
+    is_shared = len(plan.picks) == entries and len({pick.way for pick in plan.picks}) == 1
+    if not is_shared:
+        reason = "changes compiler or options for the whole file, and not every entry does so alike"
+    elif _KEEPS_ALL & set(plain.options) and any(_exports(unit.module) for unit in units):
+        reason = "changes compiler or options, also of functions that were not tuned"
+    else:
+        return plan
+    refused = tuple(Complaint(str(pick.found.path), pick.entry, reason) for pick in others)
+    kept = tuple(pick for pick in plan.picks if pick.way == plain_way)
+    return Plan(kept, (*plan.complaints, *refused))
+
+
+def _exports(module: Module) -> bool:
+    """Whether other files may call a function of this one."""
+    return any(
+        function.is_defined and not function.is_entry and function.linkage in _EXPORTED
+        for function in module.functions
+    )

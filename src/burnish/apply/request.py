@@ -1,0 +1,111 @@
+"""What a build asks for: the compiler's own command line, and what is said to Burnish in it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from burnish.acf.read import MOST_FILE_BYTES, is_text
+from burnish.errors import UsageError
+from burnish.settings import Settings
+from burnish.toolchain.options import Normal, command_line, normal_form
+
+__all__ = ["Given", "Request", "read_request"]
+
+_CONTROLS = frozenset({"--apply-controls", "-apply-controls"})
+_STRICT = "--strict-controls"
+_ALLOW = "--allow"
+_RISKS = frozenset({"conditional", "rounding", "unproven"})
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A file that was given with ``--apply-controls``.
+
+    Attributes:
+        name: As it was given.
+        data: What is in it.
+        problem: Why it could not be read; empty where it could.
+    """
+
+    name: str
+    data: bytes
+    problem: str = ""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is for Burnish: text, as NVIDIA's own are not, or not there at all."""
+        return bool(self.problem) or is_text(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A command line, taken apart.
+
+    Attributes:
+        argv: The compiler's part, without the program's name.
+        normal: The same, in normal form.
+        given: The controls files for Burnish.
+        strict: Whether the build must fail where a block matches but is not applied.
+        allow: Risks that the user takes.
+    """
+
+    argv: tuple[str, ...]
+    normal: Normal
+    given: tuple[Given, ...]
+    strict: bool
+    allow: frozenset[str]
+
+
+def read_request(argv: Sequence[str], settings: Settings) -> Request:
+    """Take a command line apart.
+
+    Raises:
+        UsageError: One of our options is not complete, or not understood.
+    """
+    strict, allow = settings.strict, set(settings.allow)
+    given: list[Given] = []
+    rest: list[str] = []
+    for word, value in _items(argv):
+        if word == _STRICT:
+            strict = True
+        elif word == _ALLOW:
+            allow |= _risks(value)
+        elif word in _CONTROLS and (file := _read(value)).is_ours:
+            given.append(file)
+        else:
+            rest += [word, value] if word in _CONTROLS else [word]
+    normal = normal_form(rest)
+    kept = [file for file in map(_read, normal.controls) if not file.is_ours]
+    if len(kept) < len(normal.controls):  # an options file names one of ours
+        given += [file for file in map(_read, normal.controls) if file.is_ours]
+        normal = replace(normal, controls=tuple(file.name for file in kept))
+        rest = command_line(normal)
+    return Request(tuple(rest), normal, tuple(given), strict, frozenset(allow))
+
+
+def _items(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Pair our own options with their values; leave all other words alone."""
+    words = iter(argv)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name not in {*_CONTROLS, _ALLOW}:
+            yield word, ""
+            continue
+        value = value if equals else next(words, "")
+        if not value:
+            raise UsageError(f"{name} needs {'a risk' if name == _ALLOW else 'a file'} after it")
+        yield name, value
+
+
+def _risks(value: str) -> set[str]:
+    risks = set(value.split(","))
+    if not risks <= _RISKS:
+        raise UsageError(f"{_ALLOW} {value}: the risks are {', '.join(sorted(_RISKS))}")
+    return risks
+
+
+def _read(name: str) -> Given:
+    try:
+        with open(name, "rb") as stream:  # noqa: PTH123 - no Path for what may be any word
+            return Given(name, stream.read(MOST_FILE_BYTES + 1))
+    except (OSError, ValueError) as error:
+        return Given(name, b"", getattr(error, "strerror", None) or str(error))
