@@ -227,17 +227,20 @@ def test_an_interrupted_call_gives_the_worker_up(worker: Worker[jobs.Made]) -> N
     assert worker.call(jobs.use, 30) == 1
 
 
+@pytest.mark.slow
 def test_with_a_spare_a_restart_takes_less_than_150_ms() -> None:
-    times_s = []
+    best_s = float("inf")
     with Worker(jobs.make, Start(spare=True)) as worker:
         worker.call(jobs.use, 30)
-        for _ in range(3):
-            time.sleep(0.7)  # in which the spare gets ready
+        for turn in range(1, 9):  # a busy machine needs longer until the spare is ready
+            time.sleep(0.4 * turn)
             failure_of(worker, jobs.segfault)
             started = time.perf_counter()
             assert worker.call(jobs.use, 30) == 1
-            times_s.append(time.perf_counter() - started)
-    assert min(times_s) < 0.15
+            best_s = min(best_s, time.perf_counter() - started)
+            if best_s < 0.15:
+                return
+    pytest.fail(f"the fastest restart took {best_s:.3f} s")
 
 
 def test_a_stage_outside_of_a_worker_is_nothing() -> None:
