@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from burnish.errors import KernelError, SpaceError, UsageError
-from burnish.evaluate import PtxCompiler, check_canary
+from burnish.evaluate.compiled import check_canary
+from burnish.evaluate.ptx import PtxCompiler
 from burnish.model.control import Layer, Risk
 from burnish.settings import load
 from burnish.spaces.ptx import PtxSpace
-from burnish.tuning.prepare import compiler_of, open_space
+from burnish.tuning.prepare import compiler_of
+from burnish.tuning.prepare import open_space as open_any
 from burnish.tuning.task import Task
 
 pytestmark = pytest.mark.toolchain
@@ -34,6 +36,12 @@ BARE = """.version 8.0
 """
 
 
+def open_space(task: Task) -> PtxSpace:
+    bound = open_any(task, Path("unused"))
+    assert isinstance(bound, PtxSpace)
+    return bound
+
+
 def space_of(
     folder: Path, *, directives: str = "", extra: str = "", options: Iterable[str] = ()
 ) -> PtxSpace:
@@ -43,7 +51,9 @@ def space_of(
 
 
 def compiler(bound: PtxSpace, folder: Path) -> PtxCompiler:
-    return compiler_of(bound, folder, replace(load(), cache=folder / "cache"))
+    made = compiler_of(bound, folder, replace(load(), cache=folder / "cache"))
+    assert isinstance(made, PtxCompiler)
+    return made
 
 
 def test_the_default_config_is_the_plain_build(tmp_path: Path) -> None:

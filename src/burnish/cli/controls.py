@@ -1,5 +1,6 @@
 """``burnish controls``: the space of a kernel, explained."""
 
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +39,8 @@ def controls(
         opaque=opaque,
         device="none",
     )
-    space = open_space(task).space
+    with tempfile.TemporaryDirectory(prefix="burnish-") as folder:
+        space = open_space(task, Path(folder)).space
     if str(json) != "-":
         OUT.print(_table(space.controls))
         OUT.print(f"{len(space)} controls, up to {space.size:.3g} configs")

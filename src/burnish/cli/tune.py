@@ -33,7 +33,9 @@ def tune(
     opaque: Annotated[Path | None, typer.Option(help="Folder of NVIDIA's own files.")] = None,
     start_from: Annotated[list[Path] | None, typer.Option(help="An ACF to try first.")] = None,
     reference: Annotated[str, typer.Option(help="MODULE:FUNCTION of the right answers.")] = "",
-    regime: Annotated[str, typer.Option(help="cold or warm caches.")] = "cold",
+    regime: Annotated[
+        str, typer.Option(help="cold or warm caches; a card's default is cold.")
+    ] = "",
     budget: Annotated[str, typer.Option(help="Time to search, such as 2m.")] = "",
     evaluations: Annotated[int | None, typer.Option(help="Distinct binaries to try.")] = None,
     seed: Annotated[int, typer.Option(help="Of every random choice.")] = 0,

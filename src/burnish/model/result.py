@@ -6,7 +6,7 @@ from burnish.model.frozen import FrozenMap
 from burnish.model.trial import Trial
 from burnish.model.verdict import Outcome, Verdict
 
-__all__ = ["Counts", "Result", "Winner"]
+__all__ = ["Counts", "Result", "Winner", "WorkloadRatio"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,23 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkloadRatio:
+    """What was measured on one workload.
+
+    Attributes:
+        name: The workload's name.
+        ratio: Baseline ÷ tuned.
+        interval: Of the ratio.
+        held_out: Whether the search never saw it.
+    """
+
+    name: str
+    ratio: float
+    interval: tuple[float, float]
+    held_out: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Winner:
     """A trial worth keeping: the best one, or a point of the front.
 
@@ -40,11 +57,15 @@ class Winner:
         trial: The trial.
         verdict: What was decided about it.
         controls: What differs from the plain build and matters.
+        workloads: What was measured on each workload.
+        rounds: Paired rounds that the verdict rests on.
     """
 
     trial: Trial
     verdict: Verdict
     controls: FrozenMap[bool | int | float | str] = field(default_factory=FrozenMap)
+    workloads: tuple[WorkloadRatio, ...] = ()
+    rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +81,9 @@ class Result:
         seconds: Stage to seconds, added over all trials.
         toolchain: Names of the compilers that were a choice.
         device: What was measured on; empty where nothing was run.
+        resolution: Interval of the plain build's ratio to its own copy, where it was measured:
+            what is nearer to 1 cannot be told from it.
+        remarks: What a reader should know of the measurement.
         interrupted: Whether the user stopped it.
     """
 
@@ -71,4 +95,6 @@ class Result:
     seconds: FrozenMap[float]
     toolchain: tuple[str, ...] = ()
     device: str = ""
+    resolution: tuple[float, float] | None = None
+    remarks: tuple[str, ...] = ()
     interrupted: bool = False

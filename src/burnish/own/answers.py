@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Final, Self, TypeAlias
 
 from burnish.devices.worker import Fault, Worker, WorkerFailure
-from burnish.evaluate import Compiled, trial_of
+from burnish.evaluate.compiled import Compiled, trial_of
 from burnish.model.frozen import FrozenMap
 from burnish.model.trial import Status, Trial
 

@@ -21,7 +21,7 @@ from burnish import __version__
 from burnish.acf.model import Acf, Evidence
 from burnish.acf.write import dump, save
 from burnish.errors import ObjectiveError, UsageError
-from burnish.evaluate import Compiled, PtxCompiler, check_canary
+from burnish.evaluate.compiled import Compiled, Compiler, check_canary
 from burnish.model.control import Layer, Risk
 from burnish.model.frozen import FrozenMap
 from burnish.model.space import Config
@@ -72,7 +72,11 @@ def space(  # noqa: PLR0913 - the contract of the command line, as keywords
         layers=frozenset(Layer(name) for name in layers) or None,
         device="none",
     )
-    return open_space(task)
+    with tempfile.TemporaryDirectory(prefix="burnish-") as folder:
+        bound = open_space(task, Path(folder))
+    if not isinstance(bound, PtxSpace):
+        raise UsageError(f"{kernel}: an objective of your own takes .ptx kernels")
+    return bound
 
 
 @dataclass(frozen=True)
@@ -219,7 +223,7 @@ class Search:
         return SearchResult(tuple(loop.trials), answers.names, bound)
 
 
-def _both(compiler: PtxCompiler, answers: Answers, bound: PtxSpace) -> Callable[[Config], Compiled]:
+def _both(compiler: Compiler, answers: Answers, bound: PtxSpace) -> Callable[[Config], Compiled]:
     def compile_and_call(config: Config) -> Compiled:
         compiled = compiler.compile(config)
         if compiled.binary is not None:

@@ -1,5 +1,6 @@
 """From a file to a kernel: read it, find the entry, put its plain build into normal form."""
 
+import platform
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,11 +11,15 @@ from burnish.ptx.digest import entry_digest
 from burnish.ptx.module import Module, parse
 from burnish.ptx.replace import refuses
 from burnish.toolchain.discover import architectures
+from burnish.toolchain.gcc import Gcc, source_key
+from burnish.toolchain.gcc_options import parse as parse_gcc
 from burnish.toolchain.options import normal_form
+from burnish.toolchain.ptxas import Refusal
 
-__all__ = ["ptx_kernel", "read_text"]
+__all__ = ["c_kernel", "ptx_kernel", "read_text"]
 
 _MOST_SOURCE_BYTES = 64 << 20
+_USUAL_C = ("-O3",)
 
 
 def read_text(path: Path) -> str:
@@ -25,7 +30,7 @@ def read_text(path: Path) -> str:
         KernelError: It is empty, too large or no text.
     """
     if not path.is_file():
-        raise UsageError(f"{path}: no such file; name a .ptx, .cu or .c file")
+        raise UsageError(f"{path}: no such file; name a .ptx or .c file")
     if path.stat().st_size > _MOST_SOURCE_BYTES:
         raise KernelError(f"{path}: larger than {_MOST_SOURCE_BYTES >> 20} MiB")
     try:
@@ -55,23 +60,22 @@ def ptx_kernel(
         UsageError: No such entry, or an architecture that the ptxas does not know.
         KernelError: The file is no PTX that can be tuned.
     """
+    text = read_text(path)
     try:
-        module = parse(read_text(path))
+        module = parse(text)
     except KernelError as error:
-        raise KernelError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
-    chosen = _entry_of(module, entry, path)
+        raise KernelError(f"{path}: {error}") from None
+    chosen = _chosen(entry, [function.name for function in module.entries], path)
     reason = refuses(module)
     if reason:
         raise KernelError(f"{path}: {reason}")
     normal = normal_form(options)
     if normal.inputs:
-        raise UsageError(
-            f"{normal.inputs[0]}: the options after -- name an input file of their own"
-        )
+        raise UsageError(f"{normal.inputs[0]}: what follows -- are options, not input files")
     return Kernel(
         name=path.name,
         language="ptx",
-        text=module.text,
+        text=text,
         entry=chosen,
         arch=_arch_of(module, arch or normal.arch, tool),
         options=normal.options,
@@ -79,8 +83,42 @@ def ptx_kernel(
     )
 
 
-def _entry_of(module: Module, entry: str, path: Path) -> str:
-    names = [function.name for function in module.entries]
+def c_kernel(path: Path, gcc: Gcc, *, entry: str = "", options: Sequence[str] = ()) -> Kernel:
+    """Read a C file as a kernel; its text is the preprocessed one.
+
+    Args:
+        path: The file.
+        gcc: The gcc of the plain build.
+        entry: The function to tune; may be left out where there is one.
+        options: Options of the plain build, as on gcc's command line; ``-O3`` where there is none.
+
+    Raises:
+        UsageError: No such function.
+        KernelError: gcc refuses the file.
+    """
+    read_text(path)
+    line = parse_gcc(options or _USUAL_C)
+    if line.inputs:
+        raise UsageError(f"{line.inputs[0]}: what follows -- are options, not input files")
+    text = gcc.preprocess(path, (*line.options, *line.preprocessing))
+    plain = gcc.compile(text, line.options)
+    if isinstance(plain, Refusal):
+        raise KernelError(f"{path}: {plain.message}")
+    chosen = _chosen(entry, plain.functions, path)
+    return Kernel(
+        name=path.name,
+        language="c",
+        text=text,
+        entry=chosen,
+        arch=platform.machine(),
+        options=line.options,
+        key=source_key(text, chosen),
+    )
+
+
+def _chosen(entry: str, names: Sequence[str], path: Path) -> str:
+    if not names:
+        raise KernelError(f"{path}: no function there that others can call")
     if entry and entry not in names:
         raise UsageError(f"{path}: no entry {entry!r}; it has: {_listed(names)}")
     if not entry and len(names) > 1:

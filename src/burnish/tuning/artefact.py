@@ -1,21 +1,20 @@
 """Winners become ACFs: one file, or one a point of the front."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from burnish import __version__
-from burnish.acf.model import Acf, Evidence, Tuned, TunedCode
+from burnish.acf.model import Acf, Evidence, Tuned, TunedCode, WorkloadEvidence
 from burnish.acf.write import save
 from burnish.errors import UsageError
 from burnish.model.code import Code
 from burnish.model.frozen import FrozenMap
-from burnish.model.result import Winner
-from burnish.model.trial import Trial
+from burnish.model.result import Result, Winner
 from burnish.model.verdict import Outcome
 from burnish.ptx.module import parse
 from burnish.ptx.replace import payload
-from burnish.spaces.ptx import PtxSpace
+from burnish.spaces.bound import BoundSpace
 
 __all__ = ["block_of", "check_output", "save_winners"]
 
@@ -44,7 +43,7 @@ def check_output(output: Path | None, metrics: int) -> None:
         raise UsageError(f"-o {output}: cannot be written ({error.strerror})") from None
 
 
-def block_of(bound: PtxSpace, code: Code, digest: str) -> Tuned:
+def block_of(bound: BoundSpace, code: Code, digest: str) -> Tuned:
     """The block of an ACF that makes a build do what ``code`` says."""
     kernel = bound.kernel
     tuned_ptx = payload(parse(kernel.text), parse(code.ptx), kernel.entry) if code.ptx else ""
@@ -52,40 +51,30 @@ def block_of(bound: PtxSpace, code: Code, digest: str) -> Tuned:
         key=kernel.key,
         entry=kernel.entry,
         arch=kernel.arch,
-        baseline_compiler=bound.baseline.compiler,
+        baseline_compiler=bound.code_of(bound.space.default).compiler,
         baseline_options=kernel.options,
         code=TunedCode(code.compiler, code.options, digest, tuned_ptx, code.opaque),
     )
 
 
-def save_winners(
-    output: Path, bound: PtxSpace, winners: Sequence[Winner], *, baseline: Trial, study: str
-) -> tuple[Path, ...]:
+def save_winners(output: Path, bound: BoundSpace, result: Result, regime: str) -> tuple[Path, ...]:
     """Write an ACF for every winner that is BETTER; returns the files.
 
     Args:
         output: The file, or the folder where there may be several.
         bound: The space that the winners come from.
-        winners: What was found.
-        baseline: Trial 0.
-        study: The study's name.
+        result: What was found.
+        regime: Under which was measured; empty where nothing was.
     """
     files = []
-    for winner in winners:
+    for winner in result.winners:
         if winner.verdict.outcome is not Outcome.BETTER:
             continue
         config = bound.space.config(dict(winner.controls))
-        block = block_of(bound, bound.code_of(config), winner.trial.binary)
-        evidence = _evidence(winner, baseline, study)
-        block = Tuned(
-            key=block.key,
-            entry=block.entry,
-            arch=block.arch,
-            baseline_compiler=block.baseline_compiler,
-            baseline_options=block.baseline_options,
-            code=block.code,
+        block = replace(
+            block_of(bound, bound.code_of(config), winner.trial.binary),
             controls=winner.controls,
-            evidence=evidence,
+            evidence=_evidence(winner, result, regime),
         )
         file = output / f"{bound.kernel.entry}-{winner.trial.number}.acf"
         file = file if output.is_dir() else output
@@ -94,8 +83,8 @@ def save_winners(
     return tuple(files)
 
 
-def _evidence(winner: Winner, baseline: Trial, study: str) -> Evidence:
-    verdict = winner.verdict
+def _evidence(winner: Winner, result: Result, regime: str) -> Evidence:
+    verdict, baseline = winner.verdict, result.baseline
     figures = {
         name: (baseline.figures[name], winner.trial.figures[name])
         for name in _METRICS
@@ -110,7 +99,14 @@ def _evidence(winner: Winner, baseline: Trial, study: str) -> Evidence:
         interval=verdict.interval,
         reason=verdict.reason,
         figures=FrozenMap(figures),
+        workloads=tuple(
+            WorkloadEvidence(one.name, one.ratio, one.interval, one.held_out)
+            for one in winner.workloads
+        ),
+        rounds=winner.rounds,
+        regime=regime,
+        device=result.device,
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
-        study=study,
+        study=result.study,
         burnish=__version__,
     )

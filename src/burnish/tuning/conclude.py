@@ -1,19 +1,19 @@
 """After a search: who won, which decisions matter, and what the verdict is."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from burnish.evaluate import Compiled
+from burnish.evaluate.compiled import Compiler
+from burnish.model.control import Value
 from burnish.model.frozen import FrozenMap
 from burnish.model.objective import Objective
 from burnish.model.result import Winner
-from burnish.model.space import Config, Space
 from burnish.model.trial import Status, Trial
 from burnish.model.verdict import Outcome, Verdict
 from burnish.search.pareto import front
 
-__all__ = ["best_trials", "pruned", "static_verdict", "static_winners"]
+__all__ = ["best_trials", "decided", "static_winners"]
 
 
 def best_trials(trials: Iterable[Trial], objective: Objective) -> list[Trial]:
@@ -35,27 +35,19 @@ def best_trials(trials: Iterable[Trial], objective: Objective) -> list[Trial]:
 
 
 def static_winners(
-    trials: Sequence[Trial], objective: Objective, controls: Callable[[Trial], Config], space: Space
+    trials: Sequence[Trial], objective: Objective, compiler: Compiler
 ) -> tuple[Winner, ...]:
-    """Judge the best trials by their static figures against trial 0, the plain build.
-
-    Args:
-        trials: All trials, in order.
-        objective: What was minimised.
-        controls: Gives the minimal config of a trial.
-        space: Where the configs come from.
-    """
+    """Judge the best trials by their static figures against trial 0, the plain build."""
     baseline = trials[0]
     winners = []
     for trial in best_trials(trials, objective):
-        verdict = static_verdict(baseline, trial, objective)
+        verdict = _static_verdict(baseline, trial, objective)
         if trial.number or len(objective.minimize) == 1:
-            changed = space.changes(controls(trial)) if trial.number else {}
-            winners.append(Winner(trial, verdict, FrozenMap(changed)))
+            winners.append(Winner(trial, verdict, decided(trial, compiler)))
     return tuple(winners)
 
 
-def static_verdict(baseline: Trial, trial: Trial, objective: Objective) -> Verdict:
+def _static_verdict(baseline: Trial, trial: Trial, objective: Objective) -> Verdict:
     """BETTER means strictly smaller; with several metrics, strictly smaller in one of them."""
     better = [
         name for name in objective.minimize if trial.figures[name] < baseline.figures[name]
@@ -73,12 +65,12 @@ def static_verdict(baseline: Trial, trial: Trial, objective: Objective) -> Verdi
     )
 
 
-def pruned(trial: Trial, space: Space, compile_config: Callable[[Config], Compiled]) -> Config:
-    """The trial's config with every decision dropped that does not change its machine code."""
-    config = trial.config
+def decided(trial: Trial, compiler: Compiler) -> FrozenMap[Value]:
+    """What a trial decides, without what does not change its machine code."""
+    space, config = compiler.bound.space, trial.config
     for name in space.changes(config):
         simpler = space.settle({**config, name: space[name].default})
-        compiled = compile_config(simpler)
+        compiled = compiler.compile(simpler)
         if compiled.binary is not None and compiled.binary.digest == trial.binary:
             config = simpler
-    return config
+    return FrozenMap(space.changes(config))

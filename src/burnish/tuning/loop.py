@@ -8,12 +8,12 @@ A study is resumed by running the same loop with the recorded trials in place of
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from burnish.errors import StoreError
-from burnish.evaluate import Compiled
+from burnish.evaluate.compiled import Compiled
 from burnish.execute.local import LocalPool
 from burnish.model.frozen import FrozenMap
 from burnish.model.result import Counts
@@ -58,6 +58,8 @@ class Loop:
         record: Stores a trial before it is told.
         observe: Told of every trial, for progress.
         trials: What is done so far, in order.
+        overlap: Whether configs may be compiled while one is judged; where the host itself is
+            timed, they may not.
         interrupted: Whether the user stopped the run.
     """
 
@@ -67,6 +69,7 @@ class Loop:
     record: Callable[[Trial], None]
     observe: Callable[[Trial], None] = lambda _trial: None
     trials: list[Trial] = field(default_factory=list)
+    overlap: bool = True
     interrupted: bool = False
     _known: dict[str, Trial] = field(default_factory=dict)
     _idle: int = 0
@@ -95,9 +98,12 @@ class Loop:
     ) -> None:
         pending: deque[tuple[Config, Future[Compiled] | None]] = deque()
         while not self._is_spent(budget, deadline):
-            self._fill(pending, pool, past, deadline)
+            if self.overlap or not pending:
+                self._fill(pending, pool, past, deadline)
             if not pending:
                 return
+            if not self.overlap:
+                wait([work for _, work in pending if work is not None])
             self._finish(*pending.popleft(), past)
 
     def _fill(

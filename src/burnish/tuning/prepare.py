@@ -1,32 +1,46 @@
-"""Before a search: read the kernel, find its space, and say what study this is."""
+"""Before a search: read the kernel, find its space and compiler, and say what study this is."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from burnish import __version__
-from burnish.errors import KernelError, UsageError
-from burnish.evaluate import PtxCompiler
+from burnish.bundle.launch import LaunchFile, read_launch
+from burnish.bundle.parameters import Parameter, c_parameters, check_arguments, ptx_parameter
+from burnish.errors import KernelError, LaunchError, UsageError
+from burnish.evaluate.compiled import Compiler
+from burnish.evaluate.host import HostCompiler
+from burnish.evaluate.ptx import PtxCompiler
 from burnish.model.frozen import FrozenMap
 from burnish.model.kernel import Kernel
-from burnish.model.toolchain import Toolchain
+from burnish.ptx.module import parse
 from burnish.settings import Settings, load
-from burnish.spaces.kernel import ptx_kernel
+from burnish.spaces.bound import BoundSpace
+from burnish.spaces.host import HostSpace, host_space
+from burnish.spaces.kernel import c_kernel, ptx_kernel, read_text
 from burnish.spaces.ptx import PtxSpace, ptx_space
 from burnish.spaces.request import Request
 from burnish.toolchain.cache import CompileCache
 from burnish.toolchain.discover import find
+from burnish.toolchain.gcc import Gcc
 from burnish.toolchain.pipeline import Pipeline
 from burnish.toolchain.process import Limits
+from burnish.tuning.device import DeviceChoice
 from burnish.tuning.task import Task
 
-__all__ = ["compiler_of", "inputs_of", "open_space"]
+__all__ = ["Measured", "compiler_of", "inputs_of", "open_space", "parameters_of", "read_workloads"]
 
 _CACHE_BYTES = 2 << 30
-_COMPILER_MEMORY_BYTES = 16 << 30
-_COMPILE_S = 120.0
+_LIMITS = Limits(wall_s=120.0, memory_bytes=16 << 30)
 
 
-def open_space(task: Task, settings: Settings | None = None) -> PtxSpace:
+def open_space(task: Task, folder: Path, settings: Settings | None = None) -> BoundSpace:
     """Read the task's kernel and find everything that can be decided about it.
+
+    Args:
+        task: What is tuned.
+        folder: For the compilers' temporary files.
+        settings: The environment's say; read from the environment by default.
 
     Raises:
         UsageError: The file, entry or architecture is not there.
@@ -34,37 +48,83 @@ def open_space(task: Task, settings: Settings | None = None) -> PtxSpace:
         ToolchainError: The compiler of the plain build is missing.
     """
     toolchain = find(settings or load())
-    kernel = _kernel(task, toolchain)
     opaque = Request.opaque_in(task.opaque) if task.opaque else ()
-    return ptx_space(kernel, toolchain, Request(task.allow, task.layers, opaque))
+    request = Request(task.allow, task.layers, opaque)
+    entry = task.entry or _entry_in(task.launch)
+    suffix = task.kernel.suffix if task.kernel.exists() else None
+    if suffix is None:
+        raise UsageError(f"{task.kernel}: no such file; name a .ptx or .c file")
+    if suffix == ".ptx":
+        tool = toolchain.first("ptxas")
+        kernel = ptx_kernel(task.kernel, tool, entry=entry, arch=task.arch, options=task.options)
+        return ptx_space(kernel, toolchain, request)
+    if suffix == ".c":
+        gcc = Gcc(toolchain.first("gcc"), folder, _LIMITS)
+        kernel = c_kernel(task.kernel, gcc, entry=entry, options=task.options)
+        return host_space(kernel, toolchain, request)
+    raise KernelError(f"{task.kernel}: kernels are .ptx or .c files; a {suffix or 'file'} is not")
 
 
-def _kernel(task: Task, toolchain: Toolchain) -> Kernel:
-    suffix = task.kernel.suffix
-    if not task.kernel.exists():
-        raise UsageError(f"{task.kernel}: no such file; name a .ptx, .cu or .c file")
-    if suffix != ".ptx":
-        raise KernelError(f"{task.kernel}: only .ptx kernels can be tuned yet")
-    return ptx_kernel(
-        task.kernel,
-        toolchain.first("ptxas"),
-        entry=task.entry,
-        arch=task.arch,
-        options=task.options,
-    )
+def _entry_in(launch: Path | None) -> str:
+    return read_launch(launch).entry if launch is not None else ""
 
 
-def compiler_of(bound: PtxSpace, folder: Path, settings: Settings) -> PtxCompiler:
+def compiler_of(bound: BoundSpace, folder: Path, settings: Settings) -> Compiler:
     """The compiler of a space's configs; ``folder`` is for its temporary files."""
+    if isinstance(bound, HostSpace):
+        return HostCompiler(bound, Gcc(bound.toolchain.first("gcc"), folder, _LIMITS))
+    assert isinstance(bound, PtxSpace), "there are two languages"
     cache = CompileCache(settings.cache / "compiled", _CACHE_BYTES)
-    limits = Limits(wall_s=_COMPILE_S, memory_bytes=_COMPILER_MEMORY_BYTES)
-    return PtxCompiler(bound, Pipeline(cache, folder, limits))
+    return PtxCompiler(bound, Pipeline(cache, folder, _LIMITS))
 
 
-def inputs_of(task: Task, bound: PtxSpace) -> FrozenMap[str]:
+def read_workloads(task: Task, kernel: Kernel) -> LaunchFile:
+    """The task's launch file, held against the entry's parameters.
+
+    Raises:
+        UsageError: There is none.
+        LaunchError: It does not fit the kernel.
+    """
+    if task.launch is None:
+        raise UsageError(
+            f"running {task.kernel} needs --launch FILE, which says with what; "
+            f"burnish init {task.kernel} writes one to fill in"
+        )
+    launch = read_launch(task.launch)
+    if launch.entry != kernel.entry:
+        raise LaunchError(f"{task.launch}: is for {launch.entry!r}, not for {kernel.entry!r}")
+    parameters = parameters_of(kernel, task.kernel)
+    for workload in launch.workloads:
+        try:
+            check_arguments(workload.arguments, parameters)
+        except LaunchError as error:
+            raise LaunchError(f"{task.launch}: workload {workload.name!r}: {error}") from None
+    return launch
+
+
+def parameters_of(kernel: Kernel, path: Path) -> Sequence[Parameter]:
+    """The parameters of a kernel's entry."""
+    if kernel.language == "c":
+        return c_parameters(read_text(path), kernel.entry)
+    return [
+        ptx_parameter(one.name, one.type, one.size_bytes)
+        for one in parse(kernel.text).entry(kernel.entry).parameters
+    ]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is run, and on what; a part of what a study is."""
+
+    device: DeviceChoice
+    launch: LaunchFile | None
+
+
+def inputs_of(task: Task, bound: BoundSpace, measured: Measured) -> FrozenMap[str]:
     """What makes a study this study: another value of any of these is another study."""
     kernel = bound.kernel
     tools = ", ".join(f"{tool.name} {tool.sha256[:12]}" for tool in bound.toolchain.tools)
+    launch = measured.launch
     return FrozenMap(
         {
             "kernel": kernel.key,
@@ -75,7 +135,10 @@ def inputs_of(task: Task, bound: PtxSpace) -> FrozenMap[str]:
             "toolchain": tools,
             "minimize": ", ".join(task.objective.minimize),
             "limits": ", ".join(f"{limit.metric}={limit.most:g}" for limit in task.limits),
-            "device": task.device,
+            "device": f"{measured.device.kind} {measured.device.name}".strip(),
+            "launch": launch.digest if launch else "",
+            "regime": task.regime if launch else "",
+            "reference": task.reference,
             "engine": task.engine,
             "seed": str(task.seed),
             "jobs": str(task.workers),

@@ -4,16 +4,18 @@ from itertools import count
 
 from burnish.errors import UsageError
 from burnish.model.trial import Trial
-from burnish.spaces.ptx import PtxSpace
+from burnish.spaces.bound import BoundSpace
 from burnish.store.store import Store
 from burnish.store.study import Study
-from burnish.tuning.prepare import inputs_of
+from burnish.tuning.prepare import Measured, inputs_of
 from burnish.tuning.task import Task
 
 __all__ = ["begin"]
 
 
-def begin(task: Task, bound: PtxSpace, store: Store) -> tuple[str, list[Trial]]:
+def begin(
+    task: Task, bound: BoundSpace, measured: Measured, store: Store
+) -> tuple[str, list[Trial]]:
     """Create the task's study, or go on with it.
 
     Returns:
@@ -23,7 +25,7 @@ def begin(task: Task, bound: PtxSpace, store: Store) -> tuple[str, list[Trial]]:
         UsageError: It is there, and the task does not say to go on with it; or the other way.
         StoreError: The stored study of that name has other inputs; the message names them.
     """
-    inputs = inputs_of(task, bound)
+    inputs = inputs_of(task, bound, measured)
     mine = {study.name for study in store.studies() if study.inputs == inputs}
     name = task.study or _made_up(task, bound, store, mine)
     taken = name in {study.name for study in store.studies()}
@@ -42,7 +44,7 @@ def begin(task: Task, bound: PtxSpace, store: Store) -> tuple[str, list[Trial]]:
     return name, store.trials(name, bound.space) if taken else []
 
 
-def _made_up(task: Task, bound: PtxSpace, store: Store, mine: set[str]) -> str:
+def _made_up(task: Task, bound: BoundSpace, store: Store, mine: set[str]) -> str:
     """A name for a new study; with ``resume``, that of the latest study of these inputs."""
     if task.resume and mine:
         return max(

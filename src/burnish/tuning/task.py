@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from burnish.devices.port import Regime
 from burnish.errors import UsageError
 from burnish.execute.local import usable_cores
 from burnish.model.control import Layer, Risk
@@ -29,7 +30,8 @@ class Task:
         device: ``auto``, ``cuda``, ``cuda:N``, ``host`` or ``none``.
         launch: The launch file; None with device ``none``.
         reference: ``MODULE:FUNCTION`` that computes the answers in float64; may be empty.
-        regime: ``cold`` or ``warm`` caches when a timed launch starts.
+        regime: ``cold`` or ``warm`` caches when a timed launch starts; empty for the device's
+            usual one.
         minimize: Metrics, the first one first.
         limits: Bounds on metrics.
         allow: Risks taken beside exact ones.
@@ -54,7 +56,7 @@ class Task:
     device: str = "auto"
     launch: Path | None = None
     reference: str = ""
-    regime: str = "cold"
+    regime: str = ""
     minimize: tuple[str, ...] = ()
     limits: tuple[Limit, ...] = ()
     allow: frozenset[Risk] = frozenset()
@@ -79,6 +81,8 @@ class Task:
                 raise UsageError(f"{name.replace('wall_s', '--budget')}: {value} is not above 0")
         if self.jobs < 0:
             raise UsageError(f"--jobs: {self.jobs} is below 1")
+        if self.regime not in {"", *Regime}:
+            raise UsageError(f"--regime {self.regime!r}: choose {' or '.join(Regime)}")
         for metric in (*self.minimize, *(limit.metric for limit in self.limits)):
             if metric not in METRICS:
                 raise UsageError(f"unknown metric {metric!r}; known: {', '.join(METRICS)}")

@@ -2,21 +2,31 @@
 
 import tempfile
 from collections.abc import Callable, Mapping
-from functools import partial
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from burnish.devices.port import Regime
 from burnish.errors import InterruptedStudyError
-from burnish.evaluate import Compiled, PtxCompiler, check_canary, over_limit, trial_of
+from burnish.evaluate.bench import Bench
+from burnish.evaluate.compiled import Compiled, Compiler, check_canary, over_limit, trial_of
+from burnish.evaluate.lane import LaneSetup
+from burnish.measure.sitting import Contender
+from burnish.model.objective import Objective
 from burnish.model.result import Result, Winner
 from burnish.model.trial import Trial
 from burnish.model.verdict import Outcome
 from burnish.search.engine import make
 from burnish.settings import Settings, load
 from burnish.store.store import Store, open_store
+from burnish.toolchain.strays import end_orphans
 from burnish.tuning.artefact import check_output, save_winners
-from burnish.tuning.conclude import pruned, static_winners
+from burnish.tuning.conclude import static_winners
+from burnish.tuning.device import choose_device
 from burnish.tuning.loop import Budget, Loop, count, stage_seconds
-from burnish.tuning.prepare import compiler_of, open_space
+from burnish.tuning.measured import Confirmed, Shortlist, conclude_measured
+from burnish.tuning.prepare import Measured, compiler_of, open_space, read_workloads
+from burnish.tuning.rules import rules_for
 from burnish.tuning.study import begin
 from burnish.tuning.task import Task
 
@@ -41,68 +51,151 @@ def tune(
     Raises:
         UsageError: The task asks for something that cannot be.
         KernelError: The kernel cannot be tuned.
+        LaunchError: The launch file, or the plain build's answers, cannot be used.
         ToolchainError: The plain build fails, or controls do not reach the compiler.
         StoreError: The store cannot be used, or holds another study of that name.
+        DeviceError: The device is missing or not well.
+        InterruptedStudyError: The user stopped it before the first trial.
     """
     settings = settings or load()
-    objective = task.objective
-    check_output(task.output, len(objective.minimize))
-    bound = open_space(task, settings)
-    with (
-        tempfile.TemporaryDirectory(prefix="burnish-") as folder,
-        open_store(task.store or settings.store) as store,
-    ):
-        compiler = compiler_of(bound, Path(folder), settings)
+    device = choose_device(task)
+    task = replace(task, device=device.kind, regime=task.regime or device.regime.value)
+    check_output(task.output, len(task.objective.minimize))
+    end_orphans()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="burnish-")))
+        bound = open_space(task, folder, settings)
+        launch = read_workloads(task, bound.kernel) if device.open else None
+        compiler = compiler_of(bound, folder, settings)
         plain = check_canary(compiler)
-        study, recorded = begin(task, bound, store)
+        store = stack.enter_context(open_store(task.store or settings.store))
+        study, recorded = begin(task, bound, Measured(device, launch), store)
+        run = _Run(task, compiler, plain, store, study, observe)
+        if launch is None or device.open is None or plain.binary is None:
+            result = run.static(recorded)
+        else:
+            setup = LaneSetup(
+                open_device=device.open,
+                baseline=Contender(plain.binary.image, bound.kernel.entry),
+                workloads=launch.workloads,
+                regime=Regime(task.regime),
+                seed=task.seed,
+                reference=task.reference,
+                folder=Path.cwd(),
+            )
+            bench = stack.enter_context(Bench(setup, task.seed, rules_for(device.kind)))
+            result = replace(run.measured(recorded, bench), device=device.name)
+        if task.output is None or result.interrupted:
+            return result, ()
+        return result, save_winners(task.output, bound, result, task.regime if launch else "")
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run of a study, from the first trial to the result."""
+
+    task: Task
+    compiler: Compiler
+    plain: Compiled
+    store: Store
+    study: str
+    observe: Observer
+
+    def static(self, recorded: list[Trial]) -> Result:
+        """Search and judge without a device."""
+
+        def judge(number: int, compiled: Compiled, known: Mapping[str, Trial]) -> Trial:
+            trial = trial_of(number, compiled, known, self.plain)
+            return over_limit(trial, self.task.limits)
+
+        loop = self._searched(judge, recorded)
+        winners: tuple[Winner, ...] = ()
+        if not loop.interrupted:
+            winners = static_winners(loop.trials, self.task.objective, self.compiler)
+        return self._result(loop, Confirmed(winners))
+
+    def measured(self, recorded: list[Trial], bench: Bench) -> Result:
+        """Search on a device, and confirm on fresh data."""
+        shortlist = Shortlist()
+
+        def judge(number: int, compiled: Compiled, known: Mapping[str, Trial]) -> Trial:
+            trial = bench.judge(number, compiled, known, self.plain)
+            trial = over_limit(trial, self.task.limits)
+            shortlist.keep(trial, compiled)
+            return trial
+
+        loop = self._searched(judge, recorded, overlap=self.task.device != "host")
+        confirmed = Confirmed()
+        if not loop.interrupted:
+            confirmed = conclude_measured(
+                loop.trials, self.task.objective, bench, self.compiler, shortlist
+            )
+            self._keep(confirmed)
+        result = self._result(loop, confirmed)
+        counts = replace(result.counts, confirmed=bench.confirmed)
+        return replace(result, counts=counts, remarks=(*result.remarks, *bench.scale.notes))
+
+    def _searched(
+        self,
+        judge: Callable[[int, Compiled, Mapping[str, Trial]], Trial],
+        recorded: list[Trial],
+        *,
+        overlap: bool = True,
+    ) -> Loop:
+        space, objective = self.compiler.bound.space, self.task.objective
         loop = Loop(
-            engine=make(task.engine, bound.space, task.seed, objective.minimize),
-            compile=compiler.compile,
-            judge=partial(_judge, task, plain),
-            record=partial(_append, store, study),
-            observe=observe,
+            engine=make(self.task.engine, space, self.task.seed, objective.minimize),
+            compile=self.compiler.compile,
+            judge=judge,
+            record=lambda trial: self.store.append(self.study, [trial]),
+            observe=self.observe,
+            overlap=overlap,
         )
-        loop.run(Budget(task.most_evaluations, task.wall_s), task.workers, recorded)
-        store.mark(study, "interrupted" if loop.interrupted else "done")
+        budget = Budget(self.task.most_evaluations, self.task.wall_s)
+        loop.run(budget, self.task.workers, recorded)
+        self.store.mark(self.study, "interrupted" if loop.interrupted else "done")
         if not loop.trials:
             raise InterruptedStudyError("stopped before the first trial; nothing was found yet")
-        result = _conclude(task, compiler, loop, study)
-        if task.output is None or loop.interrupted:
-            return result, ()
-        files = save_winners(
-            task.output, bound, result.winners, baseline=result.baseline, study=study
+        return loop
+
+    def _result(self, loop: Loop, confirmed: Confirmed) -> Result:
+        evidence = confirmed.confirmation.evidence if confirmed.confirmation else None
+        wrong = [f"trial {number} is out: {why}" for number, why in confirmed.wrong]
+        return Result(
+            study=self.study,
+            outcome=_outcome(confirmed, self.task.objective),
+            baseline=loop.trials[0],
+            winners=confirmed.winners,
+            counts=count(loop.trials),
+            seconds=stage_seconds(loop.trials),
+            toolchain=tuple(tool.name for tool in self.compiler.bound.toolchain.tools),
+            resolution=confirmed.resolution,
+            remarks=(*wrong, *(evidence.remarks if evidence else ())),
+            interrupted=loop.interrupted,
         )
-        return result, files
 
-
-def _judge(
-    task: Task, plain: Compiled, number: int, compiled: Compiled, known: Mapping[str, Trial]
-) -> Trial:
-    return over_limit(trial_of(number, compiled, known, plain), task.limits)
-
-
-def _append(store: Store, study: str, trial: Trial) -> None:
-    store.append(study, [trial])
-
-
-def _conclude(task: Task, compiler: PtxCompiler, loop: Loop, study: str) -> Result:
-    bound = compiler.bound
-    winners: tuple[Winner, ...] = ()
-    if loop.trials and not loop.interrupted:
-        winners = static_winners(
-            loop.trials,
-            task.objective,
-            lambda trial: pruned(trial, bound.space, compiler.compile),
-            bound.space,
+    def _keep(self, confirmed: Confirmed) -> None:
+        """Store what was confirmed, raw."""
+        if confirmed.confirmation is None:
+            return
+        evidence = confirmed.confirmation.evidence
+        self.store.record(
+            self.study,
+            "confirmation",
+            {
+                "metric": evidence.metric,
+                "figures": evidence.figures.tolist(),
+                "workloads": [workload.name for workload in evidence.workloads],
+                "faults": list(evidence.faults),
+                "remarks": list(evidence.remarks),
+                "trials": [winner.trial.number for winner in confirmed.winners],
+                "verdicts": [winner.verdict.outcome.value for winner in confirmed.winners],
+            },
         )
-    better = any(winner.verdict.outcome is Outcome.BETTER for winner in winners)
-    return Result(
-        study=study,
-        outcome=Outcome.BETTER if better else Outcome.SAME,
-        baseline=loop.trials[0],
-        winners=winners,
-        counts=count(loop.trials),
-        seconds=stage_seconds(loop.trials),
-        toolchain=tuple(tool.name for tool in bound.toolchain.tools),
-        interrupted=loop.interrupted,
-    )
+
+
+def _outcome(confirmed: Confirmed, objective: Objective) -> Outcome:
+    outcomes = [winner.verdict.outcome for winner in confirmed.winners]
+    if Outcome.BETTER in outcomes or not outcomes or len(objective.minimize) > 1:
+        return Outcome.BETTER if Outcome.BETTER in outcomes else Outcome.SAME
+    return outcomes[0]

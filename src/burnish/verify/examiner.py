@@ -116,6 +116,16 @@ class Examiner:
         first = desk.paper(self._share_bytes).first
         return desk.bench.recheck(Candidate(program, demand), first, stand)
 
+    def left_behind(self, workload: str, demand: Risk, session: Session) -> Finding:
+        """Check what one timed launch, on what `start` says, left in a session.
+
+        Like `recheck`, but launches nothing: both devices bring back what a launch updates in
+        place before each launch that they time.
+        """
+        desk = self._desk(workload)
+        stand = desk.stand if session is desk.stand.session else Stand(session)
+        return desk.bench.left_behind(demand, desk.paper(self._share_bytes).first, stand)
+
     @property
     def notes(self) -> Sequence[str]:
         """What people should know about the checks made so far."""
@@ -140,7 +150,7 @@ class _Desk:
         self.album = Album(workload)
         self.stand = Stand(device.open(workload, self.album.places, plan.regime))
         self._plain = Plain(baseline, self.stand, self.album)
-        self._yardsticks = Yardsticks(self.album, plan.reference)
+        self._yardsticks = Yardsticks(self._plain, plan.reference)
         self.bench = Bench(self._plain, Judge(self.album, self._yardsticks))
         self._plan = plan
         self._paper: Paper | None = None

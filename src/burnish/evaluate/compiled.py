@@ -1,23 +1,20 @@
 """A config becomes a trial, whatever happens on the way."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
-from burnish.cubin.digest import binary_digest
-from burnish.cubin.facts import facts
-from burnish.errors import InternalError, KernelError, ToolchainError
+from burnish.errors import InternalError, ToolchainError
 from burnish.model.binary import Binary
 from burnish.model.code import Code
+from burnish.model.control import Risk
 from burnish.model.frozen import FrozenMap
 from burnish.model.objective import Limit
-from burnish.model.space import Config
+from burnish.model.space import Config, Space
 from burnish.model.trial import Status, Trial
-from burnish.spaces.ptx import PtxSpace
-from burnish.toolchain.pipeline import Pipeline
-from burnish.toolchain.ptxas import Refusal
+from burnish.spaces.bound import BoundSpace
 
-__all__ = ["Compiled", "PtxCompiler", "check_canary", "over_limit", "trial_of"]
+__all__ = ["Compiled", "Compiler", "check_canary", "demand_of", "over_limit", "trial_of"]
 
 _MOST_MESSAGE = 2000
 
@@ -32,7 +29,8 @@ class Compiled:
         binary: The machine code; None where it failed.
         figures: Static metrics.
         message: What the compiler said; where it failed, why.
-        advisories: Codes of ptxas's advisories.
+        advisories: ptxas's advisories.
+        demand: What its answers must show, if it is run.
         seconds: Stage to seconds.
     """
 
@@ -42,59 +40,29 @@ class Compiled:
     figures: FrozenMap[float] = field(default_factory=FrozenMap)
     message: str = ""
     advisories: tuple[str, ...] = ()
+    demand: Risk = Risk.EXACT
     seconds: FrozenMap[float] = field(default_factory=FrozenMap)
 
 
-@dataclass(frozen=True)
-class PtxCompiler:
-    """Compiles configs of a PTX kernel. Safe to call from many threads."""
+class Compiler(Protocol):
+    """Makes machine code of configs. Safe to call from many threads."""
 
-    bound: PtxSpace
-    pipeline: Pipeline
+    @property
+    def bound(self) -> BoundSpace:
+        """Where the configs come from."""
 
     def compile(self, config: Config) -> Compiled:
         """Build a config; a compiler's refusal is a result."""
-        return self.build(config, self.bound.code_of(config))
 
     def build(self, config: Config, code: Code) -> Compiled:
         """Build what a compiler is told, on behalf of a config."""
-        started = time.perf_counter()
-        kernel = self.bound.kernel
-        kind, _, version = code.compiler.partition(" ")
-        tool = self.bound.toolchain.first(kind, version)
-        outcome = self.pipeline.assemble(tool, code.ptx or kernel.text, code, kernel.arch)
-        seconds = FrozenMap({"compile": time.perf_counter() - started})
-        if isinstance(outcome, Refusal):
-            return Compiled(config, outcome.status, message=outcome.message, seconds=seconds)
-        try:
-            spill_bytes = outcome.spills.get(kernel.entry, 0)
-            binary = Binary(
-                digest=binary_digest(outcome.cubin, kernel.entry),
-                facts=facts(outcome.cubin, kernel.entry, spill_bytes),
-                image=outcome.cubin,
-            )
-        except KernelError as error:  # the compiler ended well, yet its output is no cubin
-            return Compiled(config, Status.COMPILE_CRASH, message=str(error), seconds=seconds)
-        return Compiled(
-            config,
-            Status.OK,
-            binary,
-            _figures(binary, outcome.cpu_ms),
-            advisories=outcome.advisories,
-            seconds=seconds,
-        )
 
 
-def _figures(binary: Binary, cpu_ms: float) -> FrozenMap[float]:
-    return FrozenMap(
-        {
-            "compile-time": cpu_ms,
-            "registers": float(binary.facts.registers),
-            "spills": float(binary.facts.spill_bytes),
-            "instructions": float(binary.facts.instructions),
-            "code-size": float(binary.facts.code_bytes),
-        }
-    )
+def demand_of(space: Space, config: Config) -> Risk:
+    """What a config's answers must show: the most that one of its decisions demands."""
+    order = list(Risk)
+    risks = [space[name].risk_of(value) for name, value in space.changes(config).items()]
+    return max(risks, key=order.index, default=Risk.EXACT)
 
 
 def trial_of(
@@ -140,7 +108,7 @@ def over_limit(trial: Trial, limits: tuple[Limit, ...]) -> Trial:
     return trial
 
 
-def check_canary(compiler: PtxCompiler) -> Compiled:
+def check_canary(compiler: Compiler) -> Compiled:
     """Show that controls reach the compiler, and return the plain build.
 
     The default config must give the plain build's digest, and a build known to be bad another.
@@ -151,7 +119,7 @@ def check_canary(compiler: PtxCompiler) -> Compiled:
     """
     bound = compiler.bound
     default = bound.space.default
-    plain = compiler.build(default, replace(bound.baseline, options=bound.kernel.options))
+    plain = compiler.build(default, replace(bound.code_of(default), options=bound.kernel.options))
     if plain.binary is None:
         raise ToolchainError(f"the plain build of {bound.kernel.name} fails: {plain.message}")
     again = compiler.compile(default)
@@ -160,7 +128,7 @@ def check_canary(compiler: PtxCompiler) -> Compiled:
     bad = compiler.build(default, bound.known_bad)
     if bad.binary is not None and bad.binary.digest == plain.binary.digest:
         raise ToolchainError(
-            f"{bound.baseline.compiler} gives the same code with --opt-level=0: "
+            f"{bound.known_bad.compiler} gives the same code with optimisation turned off: "
             "its options do not reach it; is a wrapper in the way?"
         )
     return again
