@@ -5,7 +5,8 @@ controls file imports nothing else.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False  # as type checkers take it; to load typing for it would cost a build 10 ms
 
 if TYPE_CHECKING:
     from burnish.errors import BurnishError

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from burnish.errors import StoreError
-from burnish.evaluate import Compiled, trial_of
+from burnish.evaluate.compiled import Compiled, trial_of
 from burnish.model.binary import Binary, Facts
 from burnish.model.control import Choice, Control, Layer, Range, Risk
 from burnish.model.frozen import FrozenMap
