@@ -31,9 +31,14 @@ def table(result: Result, files: Sequence[Path]) -> RenderableType:
         lines += [
             Text(""),
             _figures(result, winner),
+            *_workloads(winner),
             _decisions(winner),
             Text(winner.verdict.reason),
         ]
+    if result.resolution is not None:
+        low, high = result.resolution
+        lines.append(Text(f"the plain build against its own copy: {low:.4f} to {high:.4f}"))
+    lines += [Text(remark) for remark in result.remarks]
     lines += [Text(""), Text(_sentence(result), style="bold")]
     lines += [Text(f"wrote {file}") for file in files]
     if files and result.outcome is Outcome.BETTER:
@@ -46,12 +51,36 @@ def _figures(result: Result, winner: Winner) -> Table:
     for title, side in (("metric", "left"), ("baseline", "right"), ("tuned", "right")):
         grid.add_column(title, justify="right" if side == "right" else "left")
     grid.add_column("unit")
+    before, after = _both(result, winner)
     for name, metric in METRICS.items():
-        before = result.baseline.figures.get(name)
-        after = winner.trial.figures.get(name)
-        if before is not None and after is not None:
-            grid.add_row(name, f"{before:g}", f"{after:g}", metric.unit)
+        if name in before and name in after:
+            grid.add_row(name, f"{before[name]:.6g}", f"{after[name]:.6g}", metric.unit)
     return grid
+
+
+def _both(result: Result, winner: Winner) -> tuple[dict[str, float], dict[str, float]]:
+    """Figures of the plain build and of a winner: those of the verdict where it was measured.
+
+    A figure of the search is never shown beside a verdict that rests on fresh data.
+    """
+    before, after = dict(result.baseline.figures), dict(winner.trial.figures)
+    if winner.verdict.ratio is not None:
+        before[winner.verdict.metric] = winner.verdict.baseline
+        after[winner.verdict.metric] = winner.verdict.tuned
+    return before, after
+
+
+def _workloads(winner: Winner) -> list[RenderableType]:
+    if not winner.workloads:
+        return []
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("workload", "ratio", "interval", ""):
+        grid.add_column(title)
+    for one in winner.workloads:
+        low, high = one.interval
+        held_out = "held out" if one.held_out else ""
+        grid.add_row(one.name, f"{one.ratio:.4f}", f"{low:.4f} to {high:.4f}", held_out)
+    return [grid]
 
 
 def _decisions(winner: Winner) -> Text:
@@ -74,6 +103,7 @@ def document(result: Result, files: Sequence[Path], seed: int) -> dict[str, obje
     """Everything that is printed, with stable keys, ready for JSON."""
     counts = result.counts
     first = result.winners[0] if result.winners else None
+    before, after = _both(result, first) if first else (dict(result.baseline.figures), {})
     return {
         "status": "interrupted" if result.interrupted else "done",
         "study": result.study,
@@ -82,8 +112,10 @@ def document(result: Result, files: Sequence[Path], seed: int) -> dict[str, obje
         "ratio": first.verdict.ratio if first else None,
         "interval": first.verdict.interval if first else None,
         "reason": first.verdict.reason if first else "",
-        "baseline": dict(result.baseline.figures),
-        "tuned": dict(first.trial.figures) if first else {},
+        "baseline": before,
+        "tuned": after,
+        "resolution": result.resolution,
+        "remarks": list(result.remarks),
         "controls": dict(first.controls) if first else {},
         "digests": {
             "baseline": result.baseline.binary,
@@ -101,12 +133,12 @@ def document(result: Result, files: Sequence[Path], seed: int) -> dict[str, obje
         "seconds": dict(result.seconds),
         "toolchain": list(result.toolchain),
         "device": result.device,
-        "winners": [_winner(winner) for winner in result.winners],
+        "winners": [_winner(result, winner) for winner in result.winners],
         "files": [str(file) for file in files],
     }
 
 
-def _winner(winner: Winner) -> dict[str, object]:
+def _winner(result: Result, winner: Winner) -> dict[str, object]:
     return {
         "trial": winner.trial.number,
         "verdict": winner.verdict.outcome.value,
@@ -114,7 +146,17 @@ def _winner(winner: Winner) -> dict[str, object]:
         "ratio": winner.verdict.ratio,
         "interval": winner.verdict.interval,
         "reason": winner.verdict.reason,
-        "figures": dict(winner.trial.figures),
+        "figures": _both(result, winner)[1],
+        "workloads": [
+            {
+                "name": one.name,
+                "ratio": one.ratio,
+                "interval": list(one.interval),
+                "held_out": one.held_out,
+            }
+            for one in winner.workloads
+        ],
+        "rounds": winner.rounds,
         "controls": dict(winner.controls),
         "binary": winner.trial.binary,
     }
