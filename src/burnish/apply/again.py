@@ -74,7 +74,7 @@ class Memory:
         real, shelf, *others = self._depends_on
         said = hashlib.sha256(repr((__version__, self._argv, others[:-1])).encode())
         try:
-            said.update(repr((_program(real), _shelf(shelf))).encode())
+            said.update(repr((_program(real), shelf, _shelf(shelf))).encode())
             for name in _files(self._argv):
                 with open(name, "rb") as stream:
                     said.update(hashlib.sha256(stream.read()).digest())
