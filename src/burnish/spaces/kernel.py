@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.errors import KernelError, UsageError
@@ -13,13 +14,22 @@ from burnish.ptx.replace import refuses
 from burnish.toolchain.discover import architectures
 from burnish.toolchain.gcc import Gcc, source_key
 from burnish.toolchain.gcc_options import parse as parse_gcc
-from burnish.toolchain.options import normal_form
+from burnish.toolchain.nvcc import translate
+from burnish.toolchain.options import Normal, normal_form
 from burnish.toolchain.ptxas import Refusal
 
-__all__ = ["c_kernel", "ptx_kernel", "read_text"]
+__all__ = ["Words", "c_kernel", "cuda_kernel", "ptx_kernel", "read_text"]
 
 _MOST_SOURCE_BYTES = 64 << 20
 _USUAL_C = ("-O3",)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A command line, and where a compiler may put its temporary files."""
+
+    options: Sequence[str]
+    folder: Path
 
 
 def read_text(path: Path) -> str:
@@ -30,7 +40,7 @@ def read_text(path: Path) -> str:
         KernelError: It is empty, too large or no text.
     """
     if not path.is_file():
-        raise UsageError(f"{path}: no such file; name a .ptx or .c file")
+        raise UsageError(f"{path}: no such file; name a .ptx, .cu or .c file")
     if path.stat().st_size > _MOST_SOURCE_BYTES:
         raise KernelError(f"{path}: larger than {_MOST_SOURCE_BYTES >> 20} MiB")
     try:
@@ -60,7 +70,38 @@ def ptx_kernel(
         UsageError: No such entry, or an architecture that the ptxas does not know.
         KernelError: The file is no PTX that can be tuned.
     """
-    text = read_text(path)
+    normal = normal_form(options)
+    if normal.inputs:
+        raise UsageError(f"{normal.inputs[0]}: what follows -- are options, not input files")
+    return _of_ptx(path, read_text(path), normal, tool, (entry, arch))
+
+
+def cuda_kernel(
+    path: Path, nvcc: Tool, tool: Tool, wanted: tuple[str, str], words: Words
+) -> Kernel:
+    """Read a CUDA C++ file as a kernel: it is tuned as the PTX that nvcc makes of it.
+
+    Args:
+        path: The file.
+        nvcc: The compiler.
+        tool: The ptxas that it calls.
+        wanted: The entry, which may be empty where there is one, and the architecture, which
+            may be empty where the options name one.
+        words: The user's options, and a folder for temporary files.
+
+    Raises:
+        UsageError: No such entry or architecture.
+        KernelError: The file cannot be tuned.
+        ToolchainError: nvcc refuses the file.
+    """
+    read_text(path)
+    entry, arch = wanted
+    made = translate(nvcc, path, words.options, arch, folder=words.folder)
+    return _of_ptx(path, made.ptx, made.normal, tool, (entry, made.normal.arch))
+
+
+def _of_ptx(path: Path, text: str, normal: Normal, tool: Tool, wanted: tuple[str, str]) -> Kernel:
+    entry, arch = wanted
     try:
         module = parse(text)
     except KernelError as error:
@@ -69,9 +110,6 @@ def ptx_kernel(
     reason = refuses(module)
     if reason:
         raise KernelError(f"{path}: {reason}")
-    normal = normal_form(options)
-    if normal.inputs:
-        raise UsageError(f"{normal.inputs[0]}: what follows -- are options, not input files")
     return Kernel(
         name=path.name,
         language="ptx",

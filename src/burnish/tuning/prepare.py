@@ -7,23 +7,26 @@ from pathlib import Path
 from burnish import __version__
 from burnish.bundle.launch import LaunchFile, read_launch
 from burnish.bundle.parameters import Parameter, c_parameters, check_arguments, ptx_parameter
-from burnish.errors import KernelError, LaunchError, UsageError
+from burnish.errors import KernelError, LaunchError, ToolchainError, UsageError
 from burnish.evaluate.compiled import Compiler
 from burnish.evaluate.host import HostCompiler
 from burnish.evaluate.ptx import PtxCompiler
 from burnish.model.frozen import FrozenMap
 from burnish.model.kernel import Kernel
+from burnish.model.toolchain import Tool, Toolchain
 from burnish.ptx.module import parse
 from burnish.settings import Settings, load
 from burnish.spaces.bound import BoundSpace
 from burnish.spaces.host import HostSpace, host_space
-from burnish.spaces.kernel import c_kernel, ptx_kernel, read_text
+from burnish.spaces.kernel import Words, c_kernel, cuda_kernel, ptx_kernel, read_text
 from burnish.spaces.ptx import PtxSpace, ptx_space
 from burnish.spaces.request import Request
 from burnish.toolchain.cache import CompileCache
-from burnish.toolchain.discover import find
+from burnish.toolchain.discover import find, identify
 from burnish.toolchain.gcc import Gcc
+from burnish.toolchain.nvcc import ptxas_beside
 from burnish.toolchain.pipeline import Pipeline
+from burnish.toolchain.places import Place
 from burnish.toolchain.process import Limits
 from burnish.tuning.device import DeviceChoice
 from burnish.tuning.task import Task
@@ -53,16 +56,30 @@ def open_space(task: Task, folder: Path, settings: Settings | None = None) -> Bo
     entry = task.entry or _entry_in(task.launch)
     suffix = task.kernel.suffix if task.kernel.exists() else None
     if suffix is None:
-        raise UsageError(f"{task.kernel}: no such file; name a .ptx or .c file")
+        raise UsageError(f"{task.kernel}: no such file; name a .ptx, .cu or .c file")
     if suffix == ".ptx":
         tool = toolchain.first("ptxas")
         kernel = ptx_kernel(task.kernel, tool, entry=entry, arch=task.arch, options=task.options)
         return ptx_space(kernel, toolchain, request)
+    if suffix == ".cu":
+        nvcc = toolchain.first("nvcc")
+        beside = identify(settings or load(), Place("ptxas", ptxas_beside(nvcc), nvcc.origin))
+        if beside is None:
+            raise ToolchainError(f"{nvcc.name} has no ptxas beside it: {nvcc.path}")
+        words = Words(task.options, folder)
+        kernel = cuda_kernel(task.kernel, nvcc, beside, (entry, task.arch), words)
+        return ptx_space(kernel, Toolchain((beside, *_others(toolchain, beside))), request)
     if suffix == ".c":
         gcc = Gcc(toolchain.first("gcc"), folder, _LIMITS)
         kernel = c_kernel(task.kernel, gcc, entry=entry, options=task.options)
         return host_space(kernel, toolchain, request)
-    raise KernelError(f"{task.kernel}: kernels are .ptx or .c files; a {suffix or 'file'} is not")
+    raise KernelError(
+        f"{task.kernel}: kernels are .ptx, .cu or .c files; a {suffix or 'file'} is not"
+    )
+
+
+def _others(toolchain: Toolchain, first: Tool) -> list[Tool]:
+    return [tool for tool in toolchain.tools if tool.name != first.name]
 
 
 def _entry_in(launch: Path | None) -> str:
