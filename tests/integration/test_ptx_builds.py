@@ -42,29 +42,43 @@ def entry_with(module: Module, part: str) -> str:
     return next(entry.name for entry in module.entries if part in entry.name)
 
 
+FAST = ("-use_fast_math", "-maxrregcount=64")
+MORE = 'extern "C" __global__ void more(int* p) { if (*p) *p = 1; }\n' + SOURCE
+CHANGED = SOURCE.replace("x * table", "x + table")
+BUILDS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "here": (SOURCE, "kernels.cu", ()),
+    "there": (SOURCE, "elsewhere/a_longer_name.cu", ()),
+    "lines": (SOURCE, "lines/lines.cu", ("-lineinfo",)),
+    "parts": (SOURCE, "kernels.cu", ("-rdc=true",)),
+    "other parts": (SOURCE, "b/other.cu", ("-rdc=true",)),
+    "more": (MORE, "kernels.cu", ()),
+    "tuned": (SOURCE, "t/tuned.cu", FAST),
+    "changed": (CHANGED, "kernels.cu", ()),
+    "mixed": (MIXED, "mixed.cu", ("-lineinfo",)),
+    "tuned mixed": (MIXED, "mixed.cu", ("-lineinfo", "-use_fast_math")),
+}
+
+
+class Sources(dict[str, str]):
+    """PTX by the name of its build, made when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+
+    def __missing__(self, name: str) -> str:
+        source, place, options = BUILDS[name]
+        self[name] = ptx(source, self.folder / name.replace(" ", "_") / place, *options)
+        return self[name]
+
+
 @pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """One source, built in different places and ways."""
-    folder = tmp_path_factory.mktemp("sources")
-    more = 'extern "C" __global__ void more(int* p) { if (*p) *p = 1; }\n' + SOURCE
-    fast = ["-use_fast_math", "-maxrregcount=64"]
-    changed = SOURCE.replace("x * table", "x + table")
-    return {
-        "here": ptx(SOURCE, folder / "kernels.cu"),
-        "there": ptx(SOURCE, folder / "elsewhere" / "a_longer_name.cu"),
-        "lines": ptx(SOURCE, folder / "lines" / "lines.cu", "-lineinfo"),
-        "parts": ptx(SOURCE, folder / "kernels.cu", "-rdc=true"),
-        "other parts": ptx(SOURCE, folder / "b" / "other.cu", "-rdc=true"),
-        "more": ptx(more, folder / "kernels.cu"),
-        "tuned": ptx(SOURCE, folder / "t" / "tuned.cu", *fast),
-        "changed": ptx(changed, folder / "kernels.cu"),
-        "mixed": ptx(MIXED, folder / "mixed.cu", "-lineinfo"),
-        "tuned mixed": ptx(MIXED, folder / "mixed.cu", "-lineinfo", "-use_fast_math"),
-    }
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Sources:
+    return Sources(tmp_path_factory.mktemp("sources"))
 
 
 @pytest.fixture
-def here(sources: dict[str, str]) -> str:
+def here(sources: Sources) -> str:
     return sources["here"]
 
 
@@ -74,7 +88,7 @@ def here(sources: dict[str, str]) -> str:
 )
 @pytest.mark.parametrize("part", ["hidden", "fixed", "shown"])
 def test_two_builds_of_a_source_have_one_digest(
-    sources: dict[str, str], one: str, other: str, part: str
+    sources: Sources, one: str, other: str, part: str
 ) -> None:
     ours, theirs = parse(sources[one]), parse(sources[other])
     names = entry_with(ours, part), entry_with(theirs, part)
@@ -85,7 +99,7 @@ def test_two_builds_of_a_source_have_one_digest(
 
 @pytest.mark.parametrize("part", ["hidden", "fixed", "shown"])
 def test_a_payload_gives_the_code_of_the_tuned_module(
-    sources: dict[str, str], tmp_path: Path, part: str
+    sources: Sources, tmp_path: Path, part: str
 ) -> None:
     """Tuned with other options in another file; built in a third one."""
     tuned, plain = sources["tuned"], parse(sources["here"])
@@ -103,9 +117,7 @@ def test_a_payload_gives_the_code_of_the_tuned_module(
         assert _binary(result, other, tmp_path) == _binary(third, other, tmp_path)
 
 
-def test_every_entry_of_a_module_can_be_replaced_at_once(
-    sources: dict[str, str], tmp_path: Path
-) -> None:
+def test_every_entry_of_a_module_can_be_replaced_at_once(sources: Sources, tmp_path: Path) -> None:
     plain, tuned = sources["here"], sources["tuned"]
     names = {part: entry_with(parse(plain), part) for part in ("hidden", "fixed", "shown")}
     result = plain
@@ -117,7 +129,7 @@ def test_every_entry_of_a_module_can_be_replaced_at_once(
 
 
 def test_a_function_that_the_tuned_module_changed_travels_along(
-    sources: dict[str, str], here: str, tmp_path: Path
+    sources: Sources, here: str, tmp_path: Path
 ) -> None:
     tuned, plain = sources["changed"], parse(here)
     carried = payload(plain, parse(tuned), "shown")
@@ -134,7 +146,7 @@ def test_memory_that_changed_its_declaration_is_refused(here: str, tmp_path: Pat
         payload(parse(here), parse(ptx(changed, tmp_path / "kernels.cu")), "shown")
 
 
-def test_a_table_of_functions_is_not_split_in_two(sources: dict[str, str]) -> None:
+def test_a_table_of_functions_is_not_split_in_two(sources: Sources) -> None:
     """The host, or another kernel, may have written to it."""
     plain, tuned = parse(sources["mixed"]), parse(sources["tuned mixed"])
     with pytest.raises(KernelError, match="functions would stand for functions"):
@@ -143,12 +155,23 @@ def test_a_table_of_functions_is_not_split_in_two(sources: dict[str, str]) -> No
 
 @pytest.mark.parametrize("name", ["_Z7stacked7OptionsPf", "_Z5talksPfi", "_Z8reversedPf"])
 def test_debug_lines_of_a_replaced_entry_do_not_break_the_build(
-    sources: dict[str, str], name: str, tmp_path: Path
+    sources: Sources, name: str, tmp_path: Path
 ) -> None:
     plain, tuned = sources["mixed"], sources["tuned mixed"]
     result = apply_payload(plain, payload(parse(plain), parse(tuned), name), name)
     built = assembled(result, ARCH, tmp_path, "--generate-line-info")
     assert binary_digest(built, name) == _binary(tuned, name, tmp_path)
+
+
+def test_an_entry_of_triton_is_replaced_with_its_debug_data(tmp_path: Path) -> None:
+    """Triton's debug sections name labels in the entry that goes."""
+    plain = (DATA / "triton_softmax.ptx").read_text()
+    tuned = plain.replace("ld.global.b32", "ld.global.L1::no_allocate.b32")
+    assert tuned != plain
+    result = apply_payload(plain, payload(parse(plain), parse(tuned), "softmax"), "softmax")
+    built = assembled(result, ARCH, tmp_path, "--generate-line-info")
+    assert binary_digest(built, "softmax") == _binary(tuned, "softmax", tmp_path)
+    assert _binary(tuned, "softmax", tmp_path) != _binary(plain, "softmax", tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,16 @@ def test_the_plain_form_tells_what_its_placeholders_stand_for() -> None:
     assert "mixed_cu" not in plain.text
 
 
+def test_line_information_of_another_compiler_does_not_count() -> None:
+    with_lines, without = (
+        (DATA / f"triton_softmax{end}.ptx").read_text() for end in ("", "_plain")
+    )
+    assert ".loc" in with_lines
+    assert "$L__func_begin0" in with_lines
+    assert ".section" not in without
+    assert digest(with_lines, "softmax") == digest(without, "softmax")
+
+
 def test_an_unknown_entry_is_refused() -> None:
     with pytest.raises(KernelError, match="no entry 'axpz'"):
         digest(AXPY, "axpz")

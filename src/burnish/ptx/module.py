@@ -85,6 +85,14 @@ class Module:
         ]
         return tuple(name for _, name in sorted(places))
 
+    def is_used(self, name: str) -> bool:
+        """Whether any other symbol's text mentions a name."""
+        return any(
+            _mention(symbol.code, name) >= 0
+            for symbol in self.symbols.values()
+            if symbol.name != name
+        )
+
     def reached(self, name: str) -> tuple[Symbol, ...]:
         """A symbol and all that it uses, directly or not, nearest first."""
         found = {name: self.symbols[name]}

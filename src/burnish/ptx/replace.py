@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from burnish.errors import KernelError
 from burnish.model.names import Binding, actual, has_placeholder, neutral
-from burnish.ptx.declared import Alias, Function, Variable
+from burnish.ptx.declared import Function, Variable
 from burnish.ptx.module import Module, Symbol, parse
 from burnish.ptx.sharing import Sharing, View, declaration
 from burnish.ptx.text import bare, canonical, without_debug
@@ -93,16 +93,10 @@ def refuses(module: Module) -> str | None:
     """Why a module cannot be tuned, or None: a debug build, or device code from elsewhere."""
     if "debug" in module.target.split(", ")[1:]:
         return "it is a debug build (.target … debug), which nothing is gained in; build without -G"
-    used = {name for symbol in module.symbols.values() for name in module.references(symbol)}
-    for name in sorted(used):
-        symbol = module.symbols[name]
-        if isinstance(symbol, Alias):
-            continue
-        if isinstance(symbol, Function):
-            if not symbol.is_defined and name not in _RUNTIME:
-                return f"it calls the device function {name}, which is in another file"
-        elif symbol.linkage == "extern" and symbol.space in _DEVICE_MEMORY:
-            return f"it uses the device variable {name}, which is in another file"
+    for name, symbol in sorted(module.symbols.items()):
+        reason = _elsewhere(symbol)
+        if reason and module.is_used(name):
+            return reason
     return None
 
 
@@ -117,6 +111,17 @@ def lower_version(text: str, version: str) -> str:
     if found is None or _number(found[2]) <= _number(version):
         return text
     return text[: found.start(2)] + version + text[found.end(2) :]
+
+
+def _elsewhere(symbol: Symbol) -> str | None:
+    """What is missing of a symbol that another file has to provide."""
+    if isinstance(symbol, Function) and not symbol.is_defined and symbol.name not in _RUNTIME:
+        return f"it calls the device function {symbol.name}, which is in another file"
+    if not isinstance(symbol, Variable) or symbol.linkage != "extern":
+        return None
+    if symbol.space not in _DEVICE_MEMORY:
+        return None
+    return f"it uses the device variable {symbol.name}, which is in another file"
 
 
 def _raise_version(text: str, version: str) -> str:
