@@ -98,6 +98,7 @@ class CudaSession:
         if not self._nodes:
             return timer.warm_us(launch, prepare, calls)
         if self._number not in known.graphs:
+            launch()  # what a first launch loads cannot be loaded while a graph is recorded
             known.graphs[self._number] = timer.graph(launch, self._nodes)
         replays = -(-calls // self._nodes)
         return timer.graph_us(known.graphs[self._number], self._nodes, replays)
