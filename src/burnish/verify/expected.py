@@ -41,6 +41,7 @@ class Expected:
         after: Name of each written root to its image after the launch.
         runs: Several answers of the plain kernel, where they differ; else empty.
         keep: Whether it will be needed for many candidates.
+        conditions: How strongly answers hang on the inputs (`burnish.verify.condition`).
         sticks: What `rounding` allows, by region; filled in when first asked for.
     """
 
@@ -48,6 +49,7 @@ class Expected:
     after: Answer
     runs: Sequence[Answer] = ()
     keep: bool = True
+    conditions: dict[Region, float] = field(default_factory=dict)
     sticks: dict[Region, Yardstick] = field(default_factory=dict)
 
     @property

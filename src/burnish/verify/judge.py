@@ -72,14 +72,17 @@ class Judge:
                 return why
         return ""
 
+    def ready(self, expected: Expected, demand: Risk) -> None:
+        """Do what must be done before a candidate is launched."""
+        if demand is Risk.ROUNDING or not expected.is_repeatable:
+            self._yardsticks.ready(expected)
+
     def demanded(self, expected: Expected, demand: Risk) -> str:
         """What was demanded, for people."""
         if expected.is_repeatable and demand is not Risk.ROUNDING:
             return "same bits as the plain kernel"
-        words = {stick.words for stick in expected.sticks.values()}
-        within = f"same bits, or within {' and '.join(sorted(words))}" if words else "same bits"
         note = "" if expected.is_repeatable else "; the plain kernel is not repeatable itself"
-        return f"{within}{note}"
+        return f"same bits, or within {self._yardsticks.words(expected)}{note}"
 
     def _unwritten(self, expected: Expected, here: dict[str, Image], mismatch: Mismatch) -> str:
         """A remark where the elements that differ still show what lay there before."""

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 import numpy as np
-from numpy.random import SFC64, Generator
 from numpy.typing import NDArray
 
 from burnish.bundle.dtypes import DTYPES, Array, decode, pack
@@ -22,13 +21,10 @@ from burnish.bundle.layout import buffers, extent, offset_bytes, shaped
 from burnish.errors import LaunchError, UsageError
 from burnish.model.workload import Buffer, Role, Scalar, Workload
 
-__all__ = ["Reference", "Value", "ask", "conditions", "load_reference", "values_of"]
+__all__ = ["Reference", "Value", "ask", "load_reference", "values_of"]
 
 Value: TypeAlias = "Array | float | int | bool | bytes"
 Reference: TypeAlias = Callable[[Mapping[str, Value]], object]
-
-_STEP = 2.0**-30  # relative change of the inputs by which conditions are felt
-_ENOUGH = 8  # answers from which a root mean square is known well enough
 
 
 def load_reference(spec: str, folder: Path) -> Reference:
@@ -107,28 +103,6 @@ def ask(
     return {buffer.name: _answer(buffer, given) for buffer in wanted}
 
 
-def conditions(
-    reference: Reference, workload: Workload, values: Mapping[str, Value]
-) -> dict[str, float]:
-    """How far each buffer's answers move, for each unit by which all inputs move relatively.
-
-    Only for buffers of few answers, where their own size may be small by luck.
-    """
-    plain = ask(reference, workload, values)
-    fewest = min((answer.size for answer in plain.values()), default=1)
-    rng, squares, draws = Generator(SFC64(0)), dict.fromkeys(plain, 0.0), -(-_ENOUGH // fewest)
-    for _ in range(draws):
-        moved = ask(reference, workload, {name: _moved(one, rng) for name, one in values.items()})
-        for name, answer in moved.items():
-            change = answer - plain[name]
-            squares[name] += float(np.square(change[np.isfinite(change)]).sum())
-    spread = _STEP / np.sqrt(3.0)  # of numbers drawn evenly from ±_STEP
-    return {
-        name: float(np.sqrt(total / (draws * plain[name].size)) / spread)
-        for name, total in squares.items()
-    }
-
-
 def _shown(buffer: Buffer, memory: Array) -> Array:
     kind = DTYPES[buffer.dtype]
     raw = memory.view(np.uint8)[offset_bytes(buffer) :]
@@ -140,14 +114,6 @@ def _shown(buffer: Buffer, memory: Array) -> Array:
 
 def _copy(value: Value) -> Value:
     return value.copy() if isinstance(value, np.ndarray) else value
-
-
-def _moved(value: Value, rng: Generator) -> Value:
-    if isinstance(value, np.ndarray) and value.dtype == np.float64:
-        moved: NDArray[np.float64] = value.astype(np.float64)
-        moved *= 1 + rng.uniform(-_STEP, _STEP, value.shape)
-        return moved
-    return value
 
 
 def _answer(buffer: Buffer, answer: Mapping[str, object]) -> NDArray[np.float64]:

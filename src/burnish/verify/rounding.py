@@ -17,6 +17,9 @@ from burnish.verify.compare import differing, show
 from burnish.verify.regions import Region
 
 __all__ = [
+    "BY_REFERENCE",
+    "BY_SPREAD",
+    "WITHOUT_REFERENCE",
     "Yardstick",
     "by_reference",
     "by_spread",
@@ -28,8 +31,14 @@ __all__ = [
 
 Truth = NDArray[np.float64]
 
+BY_REFERENCE = "1.5 × the baseline's own error against the reference"
+BY_SPREAD = "1.5 × the baseline's own spread from run to run (weaker: there is no --reference)"
+WITHOUT_REFERENCE = "rounding's usual distance from the baseline (weaker: there is no --reference)"
+
 _FACTOR = 1.5
 _FEW = 64.0  # of a single answer the baseline's own error says nothing: it may be 0 by luck
+# Of few answers, the errors of two equally good kernels differ by luck: their largest ones most.
+_LUCK_MAX, _LUCK_RMS = 16.0, 6.0
 _DOUBLE = 1024.0  # the truth itself is only float64
 _ULPS = 2.0
 _BLIND_MAX, _BLIND_RMS = 128.0, 32.0
@@ -82,49 +91,53 @@ def by_reference(
     """
     errors = [_error(truth, _values(run, kind)) for run in runs]
     size = max(*(error.size for error in errors), condition)
-    slack = _floor(size, errors[0].count, kind)
+    count = errors[0].count
+    slack = _floor(size, count, kind)
     return Yardstick(
         truth,
         0.0,
-        _FACTOR * max(error.most for error in errors) + slack,
-        _FACTOR * max(error.rms for error in errors) + slack,
-        "1.5 × the baseline's own error against the reference",
+        _FACTOR * (1 + _LUCK_MAX / math.cbrt(count)) * max(error.most for error in errors) + slack,
+        _FACTOR * (1 + _LUCK_RMS / math.sqrt(count)) * max(error.rms for error in errors) + slack,
+        BY_REFERENCE,
     )
 
 
-def without_reference(truth: Truth, kind: Dtype) -> Yardstick:
+def without_reference(truth: Truth, kind: Dtype, condition: float = 0.0) -> Yardstick:
     """The weaker rule: the baseline's answers are the truth, and the error is a guess."""
-    size = root_mean_square(truth)
+    size = max(root_mean_square(truth), condition)
     own, inner = _roundoff(kind)
     return Yardstick(
         truth,
         _ULPS * own,
         _BLIND_MAX * inner * size + _STEPS.get(kind.name, 0.0),
         (own + _BLIND_RMS * inner) * size,
-        "rounding's usual distance from the baseline (weaker: there is no --reference)",
+        WITHOUT_REFERENCE,
     )
 
 
-def by_spread(runs: Sequence[Array], kept: NDArray[np.bool_], kind: Dtype) -> Yardstick:
+def by_spread(
+    runs: Sequence[Array], kept: NDArray[np.bool_], kind: Dtype, condition: float = 0.0
+) -> Yardstick:
     """Where the baseline's own answers differ from run to run and nothing else is known.
 
     Args:
         runs: Several answers of the baseline.
         kept: Which elements count.
         kind: Their element type.
+        condition: As in `by_reference`.
     """
     values = [_values(run, kind) for run in runs]
     with np.errstate(invalid="ignore"):
         truth = np.mean(values, axis=0)
     truth[~kept] = np.nan
-    blind = without_reference(truth, kind)
+    blind = without_reference(truth, kind, condition)
     errors = [_error(truth, one) for one in values]
     return Yardstick(
         truth,
         blind.relative,
         blind.absolute + _FACTOR * max(error.most for error in errors),
         blind.rms + _FACTOR * max(error.rms for error in errors),
-        "1.5 × the baseline's own spread from run to run (weaker: there is no --reference)",
+        BY_SPREAD,
     )
 
 

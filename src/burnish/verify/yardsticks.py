@@ -8,11 +8,14 @@ from burnish.errors import LaunchError
 from burnish.model.workload import Role
 from burnish.verify.answers import Answer, part_of, untouched
 from burnish.verify.compare import bits
-from burnish.verify.expected import Expected
-from burnish.verify.images import Album
-from burnish.verify.oracle import Reference, ask, conditions, values_of
+from burnish.verify.condition import feel
+from burnish.verify.expected import Expected, Plain
+from burnish.verify.oracle import Reference, ask, values_of
 from burnish.verify.regions import Region, regions
 from burnish.verify.rounding import (
+    BY_REFERENCE,
+    BY_SPREAD,
+    WITHOUT_REFERENCE,
     Yardstick,
     by_reference,
     by_spread,
@@ -23,7 +26,6 @@ from burnish.verify.rounding import (
 
 __all__ = ["Yardsticks"]
 
-_FEW_ANSWERS = 4096
 _FAR = 0.25  # baseline and reference that far apart do not mean the same
 
 
@@ -31,14 +33,25 @@ class Yardsticks:
     """The yardsticks of one workload.
 
     Args:
-        album: Its images.
+        plain: The plain kernel on its stand.
         reference: The user's reference, or None.
     """
 
-    def __init__(self, album: Album, reference: Reference | None) -> None:
-        self._album = album
+    def __init__(self, plain: Plain, reference: Reference | None) -> None:
+        self._plain = plain
+        self._album = plain.album
         self._reference = reference
         self._asked: tuple[Expected | None, dict[str, NDArray[np.float64]]] = (None, {})
+
+    def words(self, expected: Expected) -> str:
+        """Against what answers are measured that may round differently, for people."""
+        if self._reference is not None:
+            return BY_REFERENCE
+        return WITHOUT_REFERENCE if expected.is_repeatable else BY_SPREAD
+
+    def ready(self, expected: Expected) -> None:
+        """Run the plain kernel where that is needed before anything can be measured."""
+        feel(self._plain, expected)
 
     def of(self, expected: Expected, region: Region) -> Yardstick:
         """What is allowed in a region; made at the first question."""
@@ -71,16 +84,15 @@ class Yardsticks:
     def _make(self, expected: Expected, region: Region) -> Yardstick:
         runs = [self._part(run, region) for run in expected.runs or [expected.after]]
         kept = ~self._exempt(expected, region)
+        condition = expected.conditions.get(region, 0.0)
         if region.buffer.tolerance is not None:
             return by_tolerance(self._truth(expected, region), region.buffer.tolerance)
         if self._reference is not None and self._is_known(region):
             truth = self._truth(expected, region)
-            few = np.count_nonzero(np.isfinite(truth)) < _FEW_ANSWERS
-            condition = self._condition(expected, region) if few else 0.0
             return by_reference(truth, runs, region.kind, condition)
         if not expected.is_repeatable:
-            return by_spread(runs, kept, region.kind)
-        return without_reference(self._truth(expected, region), region.kind)
+            return by_spread(runs, kept, region.kind, condition)
+        return without_reference(self._truth(expected, region), region.kind, condition)
 
     def _truth(self, expected: Expected, region: Region) -> NDArray[np.float64]:
         """The right answers in memory order; NaN for what only the plain kernel knows."""
@@ -104,12 +116,6 @@ class Yardsticks:
             self._asked = expected, ask(self._reference, workload, values)
         return self._asked[1]
 
-    def _condition(self, expected: Expected, region: Region) -> float:
-        assert self._reference is not None
-        workload = self._album.workload
-        values = values_of(workload, self._album.contents(expected.images))
-        return conditions(self._reference, workload, values)[region.buffer.name]
-
     def _part(self, given: Answer, region: Region) -> Array:
         return part_of(self._album, given, region).view(region.kind.stored)
 
@@ -131,7 +137,8 @@ class Yardsticks:
         error, size = root_mean_square(plain - truth), root_mean_square(truth)
         if error <= _FAR * size or not self._is_known(region):
             return
-        if error > _FAR * max(size, self._condition(expected, region)):
+        self.ready(expected)
+        if error > _FAR * max(size, expected.conditions.get(region, 0.0)):
             raise LaunchError(
                 f"{self._place} the plain kernel's {region.buffer.name!r} is off by {error:.3g} "
                 f"(root mean square) from the reference, whose values are about {size:.3g}: they "
