@@ -50,6 +50,11 @@ def test_digits_that_end_the_name_before_are_not_taken_for_a_length() -> None:
     assert plain(name) == "_ZN4foo1_INTERNAL$file0$6helperE"
 
 
+def test_a_hash_that_ends_in_zero_does_not_lengthen_a_length() -> None:
+    name = "_ZN34_INTERNAL_04afb6bd_4_t_cu_d589cb6036_GLOBAL__N__04afb6bd_4_t_cu_d589cb606factorE"
+    assert plain(name) == "_ZN_INTERNAL$file0$_GLOBAL__N_$file0$6factorE"
+
+
 def test_another_file_gives_the_same_form() -> None:
     assert plain(f"{NVCC} {RDC} {NVCC}") == plain(f"{OTHER_NVCC} {OTHER_RDC} {OTHER_NVCC}")
 

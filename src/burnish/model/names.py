@@ -142,6 +142,8 @@ def _counted(text: str) -> Iterator[_Part]:
         kind, start = match[0], match.start()
         digits = _DIGITS_BEFORE.search(text[max(0, start - _LONGEST_LENGTH) : start])
         for length in range(len(digits[0]) if digits else 0, 0, -1):
+            if text[start - length] == "0":  # the end of what precedes: no length begins so
+                continue
             size = int(text[start - length : start]) - len(kind)
             if _inside_a_word(text, match.end(), size):
                 identity = text[match.end() : match.end() + size]
