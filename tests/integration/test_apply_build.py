@@ -85,6 +85,17 @@ def test_options_are_replaced_where_every_entry_says_so(
     assert "burnish" not in done.stderr
 
 
+def test_a_relocatable_build_has_blocks_of_its_own(
+    bench: Bench, tool: Tool, tmp_path: Path
+) -> None:
+    tuned = block(tool, tmp_path, "add", "--compile-only")
+    bench.acf("k.acf", replace(tuned, baseline_options=("--compile-only",)))
+    assert bench.burnish("--apply-controls=k.acf", *ARGV, "-c").stderr == ""
+    assert digests(bench)[0] == tuned.code.binary_sha256
+    done = bench.burnish("--apply-controls=k.acf", *ARGV)
+    assert "was tuned for builds with --compile-only, and this one has none" in done.stderr
+
+
 def test_the_shelf_serves_a_build_that_knows_nothing_of_burnish(
     bench: Bench, tool: Tool, tmp_path: Path
 ) -> None:

@@ -434,9 +434,24 @@ def test_no_ptxas_at_all_is_one_clear_line(bench: Bench) -> None:
         "ptxas.find_one = lambda *args: None\n"
         "sys.exit(ptxas.main(sys.argv[1:]))\n"
     )
-    done = bench.run(sys.executable, "-I", "-S", "-c", start, *ARGV)
+    argv = [sys.executable, "-I", "-S", "-c", start, *ARGV]
+    done = bench.run(*argv, BURNISH_PTXAS="")
     assert done.returncode == 1
     assert done.stderr == "burnish: no ptxas was found; see: burnish doctor\n"
+    done = bench.run(*argv, BURNISH_PTXAS="/no/ptxas")
+    assert done.returncode == 1
+    assert done.stderr.startswith(
+        "burnish: BURNISH_PTXAS=/no/ptxas is no ptxas that can be started"
+    )
+
+
+def test_another_make_s_job_server_is_not_promised_to_the_compiler(
+    bench: Bench, fake: Fake
+) -> None:
+    bench.acf("k.acf", *both(), strict=True)
+    assert bench.burnish("--apply-controls=k.acf", *ARGV, "-v", "-jobserver").returncode == 0
+    assert "--verbose" in fake.calls()[0]
+    assert "jobserver" not in fake.calls()[0]
 
 
 def test_an_error_of_our_own_does_not_break_a_build(bench: Bench, fake: Fake) -> None:

@@ -19,6 +19,7 @@ from burnish.errors import ToolchainError, UsageError
 from burnish.model.toolchain import Tool
 from burnish.ptx.digest import entry_digest
 from burnish.ptx.module import parse
+from burnish.ptx.replace import payload
 from burnish.settings import load
 from burnish.toolchain.cache import CompileCache
 from burnish.toolchain.discover import find_one
@@ -125,9 +126,11 @@ def test_the_environment_can_name_another_real_ptxas(
 def test_a_shim_that_is_named_as_the_real_ptxas_does_not_go_in_circles(
     bench: Bench, fake: Fake, shim: str
 ) -> None:
-    for environment in ({"BURNISH_PTXAS": shim}, {"BURNISH_PTXAS": shim, "BURNISH_SHELF": "."}):
-        assert bench.run(shim, *ARGV, **environment).returncode == 0
-    assert len(fake.calls()) >= 1
+    assert bench.run(shim, *ARGV, BURNISH_PTXAS=shim).returncode == 0
+    assert len(fake.calls()) == 1
+    done = bench.run(shim, *ARGV, BURNISH_PTXAS=shim, BURNISH_SHELF=".")
+    assert done.returncode == 1
+    assert "is no ptxas that can be started (a shim?); name the real one" in done.stderr
 
 
 def test_the_version_for_triton_follows_the_shelf(bench: Bench, fake: Fake, tmp_path: Path) -> None:
@@ -296,6 +299,83 @@ def test_nvcc_of_the_toolkit_uses_our_ptxas(
     assert plain != tuned == digest
     build("-cubin -o acf.cubin -Xptxas --apply-controls=shelf/t.acf")
     assert binary_digest((bench.folder / "acf.cubin").read_bytes(), "twice") == digest
+
+
+STATIC = """\
+namespace { __device__ float factor = 2.0f; }
+static __global__ void scale(float *data) { data[threadIdx.x] *= factor; }
+void launch(float *data) { scale<<<1, 32>>>(data); }
+"""
+
+
+@pytest.mark.toolchain
+def test_a_private_kernel_is_found_again_in_a_file_of_another_name(
+    nvcc: Tool, toolkit: Path, bench: Bench
+) -> None:
+    ptxas = find_one(
+        load({"PATH": "", "BURNISH_PTXAS": str(nvcc.path.with_name("ptxas"))}), "ptxas"
+    )
+    assert ptxas is not None
+    (bench.folder / "t.cu").write_text(STATIC)
+    (bench.folder / "u.cu").write_text(STATIC)
+    program = str(toolkit / "bin" / "nvcc")
+
+    def build(*argv: str, **environment: str) -> None:
+        done = bench.run(program, "-arch=sm_90", *argv, PATH="/usr/bin:/bin", **environment)
+        assert (done.returncode, done.stderr) == (0, "")
+
+    build("-ptx", "t.cu", "-o", "t.ptx")
+    text = (bench.folder / "t.ptx").read_text()
+    [entry] = [found.name for found in parse(text).entries]
+    faster = text.replace("mul.f32", "mul.rz.f32")
+    (bench.folder / "tuned.ptx").write_text(faster)
+    bench.run(str(ptxas.path), "-arch=sm_90", "tuned.ptx", "-o", "tuned.cubin")
+    digest = binary_digest((bench.folder / "tuned.cubin").read_bytes(), entry)
+    code = TunedCode(ptxas.name, (), digest, payload(parse(text), parse(faster), entry))
+    (bench.folder / "shelf").mkdir()
+    bench.acf("shelf/t.acf", replace(tuned_block(entry, code, text), baseline_compiler=ptxas.name))
+    build("-cubin", "u.cu", "-o", "u.cubin", BURNISH_SHELF=str(bench.folder / "shelf"))
+    built = (bench.folder / "u.cubin").read_bytes()
+    assert binary_digest(built, entry) == digest
+
+
+@pytest.mark.toolchain
+def test_of_a_fat_build_each_half_takes_its_own_block(
+    nvcc: Tool, toolkit: Path, bench: Bench
+) -> None:
+    ptxas = find_one(
+        load({"PATH": "", "BURNISH_PTXAS": str(nvcc.path.with_name("ptxas"))}), "ptxas"
+    )
+    assert ptxas is not None
+    (bench.folder / "t.cu").write_text(CUDA)
+    program = str(toolkit / "bin" / "nvcc")
+    sides = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in (80, 90)]
+
+    def build(*argv: str, **environment: str) -> None:
+        done = bench.run(program, *argv, PATH="/usr/bin:/bin", **environment)
+        assert (done.returncode, done.stderr) == (0, "")
+
+    build("-ptx", "-arch=sm_90", "t.cu", "-o", "t.ptx")
+    text = (bench.folder / "t.ptx").read_text()
+    bench.run(str(ptxas.path), "-arch=sm_90", "-O0", "t.ptx", "-o", "tuned.cubin")
+    digest = binary_digest((bench.folder / "tuned.cubin").read_bytes(), "twice")
+    block = tuned_block("twice", TunedCode(ptxas.name, ("--opt-level=0",), digest), text)
+    (bench.folder / "shelf").mkdir()
+    bench.acf("shelf/t.acf", replace(block, baseline_compiler=ptxas.name))
+    shelf = str(bench.folder / "shelf")
+    build(*sides, "-fatbin", "--keep", "t.cu", "-o", "plain.fatbin")
+    plain = {
+        arch: binary_digest((bench.folder / f"t.compute_{arch}.cubin").read_bytes(), "twice")
+        for arch in (80, 90)
+    }
+    strict = {"BURNISH_SHELF": shelf, "BURNISH_STRICT": "1"}
+    build(*sides, "-fatbin", "--keep", "t.cu", "-o", "tuned.fatbin", **strict)
+    tuned = {
+        arch: binary_digest((bench.folder / f"t.compute_{arch}.cubin").read_bytes(), "twice")
+        for arch in (80, 90)
+    }
+    assert tuned == {80: plain[80], 90: digest}
+    assert plain[90] != digest
 
 
 @pytest.mark.toolchain

@@ -20,6 +20,7 @@ LIMITS = Limits(wall_s=900.0, output_bytes=64 << 20)
 
 _OUTPUT = "burnish.out"
 _OPAQUE = "burnish.acf"
+_JOBSERVER = "--jobserver"  # of a make whose pipe the compiler does not get from us
 _TOO_NEW = re.compile(rb"Unsupported \.version [\d.]+; current version is '(\d+\.\d+)'")
 
 
@@ -82,6 +83,7 @@ class _Call:
         normal = replace(
             self.normal,
             options=self.options,
+            messages=tuple(it for it in self.normal.messages if it != _JOBSERVER),
             inputs=tuple(names),
             output=_OUTPUT,
             controls=(_OPAQUE,) if opaque else (),

@@ -82,6 +82,9 @@ def _finish(job: Job, built: Built | None, real: str, keep: Keep) -> None:
 
 def _real(settings: Settings) -> Tool:
     found = find_one(settings, "ptxas")
+    if settings.ptxas and (found is None or found.origin != "BURNISH_PTXAS"):
+        message = "is no ptxas that can be started (a shim?); name the real one, or unset it"
+        raise ToolchainError(f"BURNISH_PTXAS={settings.ptxas} {message}")
     if found is None:
         raise ToolchainError("no ptxas was found; see: burnish doctor")
     return found
