@@ -332,3 +332,15 @@ def test_a_program_around_us_may_ignore_its_children(tmp_path: Path) -> None:
     assert outcome.stdout.count(b"x") == 1, outcome
     assert threading.active_count() >= 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_children_get_their_memory_at_the_same_addresses_every_time() -> None:
+    def stack() -> bytes:
+        return run(["sed", "-n", "/stack/p", "/proc/self/maps"]).stdout
+
+    assert stack() == stack() == stack()
+
+
+def test_the_parent_keeps_its_own_address_randomisation() -> None:
+    run(["true"])
+    assert Path("/proc/self/personality").read_text().strip() == "00000000"

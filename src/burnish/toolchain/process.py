@@ -1,7 +1,7 @@
 """The only place that starts processes.
 
-A child gets its own session, its own limits and closed input. However it ends, nothing of it is
-left: its group is killed, and so are processes that left the group (`burnish.toolchain.strays`).
+A child gets its own session, its own limits, closed input and memory at fixed addresses. However
+it ends, nothing of it is left: its group is killed, and so are processes that left the group (`burnish.toolchain.strays`).
 What it prints is kept up to a bound; one byte more ends it. Safe to call from many threads.
 
 No ``preexec_fn``: it would forbid vfork, which costs milliseconds a start.
@@ -22,6 +22,7 @@ from typing import NoReturn
 
 from burnish.errors import ToolchainError
 from burnish.toolchain import strays
+from burnish.toolchain.addresses import fixed_addresses
 from burnish.toolchain.pipes import Pipes
 
 __all__ = ["STANDARD", "End", "Limits", "Outcome", "kill_all", "replace", "run"]
@@ -237,16 +238,17 @@ def _start(
     argv: Sequence[str], pipes: Pipes, cwd: Path | None, environment: Mapping[str, str]
 ) -> int:
     output, errors, silent = pipes.writers
-    process = subprocess.Popen(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=errors,
-        cwd=cwd,
-        env=environment,
-        pass_fds=(silent,),
-        start_new_session=True,
-    )
+    with fixed_addresses():
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            cwd=cwd,
+            env=environment,
+            pass_fds=(silent,),
+            start_new_session=True,
+        )
     process.returncode = 0  # we reap it ourselves; without this its __del__ would complain
     return process.pid
 
