@@ -1,8 +1,9 @@
 """The only place that starts processes.
 
 A child gets its own session, its own limits, closed input and memory at fixed addresses. However
-it ends, nothing of it is left: its group is killed, and so are processes that left the group (`burnish.toolchain.strays`).
-What it prints is kept up to a bound; one byte more ends it. Safe to call from many threads.
+it ends, nothing of it is left: its group is killed, and so are processes that left the group
+(`burnish.toolchain.strays`). What it prints is kept up to a bound; one byte more ends it. Safe to
+call from many threads.
 
 No ``preexec_fn``: it would forbid vfork, which costs milliseconds a start.
 """
