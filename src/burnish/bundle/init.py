@@ -47,7 +47,7 @@ def _line(place: int, parameter: Parameter) -> str:
     name = parameter.name or f"p{place}"
     value, note = _value(parameter)
     line = f'  {{ name = "{name}", {value} }},'
-    return f"{line:<72}# {note}" if note else line
+    return f"{line:<71} # {note}" if note else line
 
 
 def _value(parameter: Parameter) -> tuple[str, str]:

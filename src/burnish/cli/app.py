@@ -16,7 +16,7 @@ from burnish.errors import BurnishError
 __all__ = ["run"]
 
 # Verbs in the order in which `burnish --help` shows them; each is a module and its function.
-_VERBS = ("tune", "controls", "show", "studies", "shims", "toolchain", "doctor")
+_VERBS = ("tune", "init", "controls", "show", "studies", "shims", "toolchain", "doctor")
 _GROUPS = ("toolchain",)
 _INTERRUPTED = 130
 _USAGE = 2

@@ -31,7 +31,16 @@ from burnish.toolchain.process import Limits
 from burnish.tuning.device import DeviceChoice
 from burnish.tuning.task import Task
 
-__all__ = ["Measured", "compiler_of", "inputs_of", "open_space", "parameters_of", "read_workloads"]
+__all__ = [
+    "Measured",
+    "bind",
+    "compiler_of",
+    "inputs_of",
+    "open_kernel",
+    "open_space",
+    "parameters_of",
+    "read_workloads",
+]
 
 _CACHE_BYTES = 2 << 30
 _LIMITS = Limits(wall_s=120.0, memory_bytes=16 << 30)
@@ -50,9 +59,39 @@ def open_space(task: Task, folder: Path, settings: Settings | None = None) -> Bo
         KernelError: The file cannot be tuned.
         ToolchainError: The compiler of the plain build is missing.
     """
-    toolchain = find(settings or load())
     opaque = Request.opaque_in(task.opaque) if task.opaque else ()
+    kernel, toolchain = open_kernel(task, folder, settings)
+    return bind(task, kernel, toolchain, opaque)
+
+
+def bind(
+    task: Task,
+    kernel: Kernel,
+    toolchain: Toolchain,
+    opaque: tuple[tuple[str, bytes], ...] = (),
+) -> BoundSpace:
+    """Find everything that can be decided about a kernel.
+
+    Args:
+        task: Which layers and risks are wanted.
+        kernel: The kernel.
+        toolchain: Its compilers, that of the plain build first.
+        opaque: NVIDIA's own controls files by name.
+    """
     request = Request(task.allow, task.layers, opaque)
+    make = host_space if kernel.language == "c" else ptx_space
+    return make(kernel, toolchain, request)
+
+
+def open_kernel(
+    task: Task, folder: Path, settings: Settings | None = None
+) -> tuple[Kernel, Toolchain]:
+    """Read the task's kernel; returns it with the compilers, that of its plain build first.
+
+    Args and errors are those of `open_space`.
+    """
+    settings = settings or load()
+    toolchain = find(settings)
     entry = task.entry or _entry_in(task.launch)
     suffix = task.kernel.suffix if task.kernel.exists() else None
     if suffix is None:
@@ -60,19 +99,18 @@ def open_space(task: Task, folder: Path, settings: Settings | None = None) -> Bo
     if suffix == ".ptx":
         tool = toolchain.first("ptxas")
         kernel = ptx_kernel(task.kernel, tool, entry=entry, arch=task.arch, options=task.options)
-        return ptx_space(kernel, toolchain, request)
+        return kernel, toolchain
     if suffix == ".cu":
         nvcc = toolchain.first("nvcc")
-        beside = identify(settings or load(), Place("ptxas", ptxas_beside(nvcc), nvcc.origin))
+        beside = identify(settings, Place("ptxas", ptxas_beside(nvcc), nvcc.origin))
         if beside is None:
             raise ToolchainError(f"{nvcc.name} has no ptxas beside it: {nvcc.path}")
         words = Words(task.options, folder)
         kernel = cuda_kernel(task.kernel, nvcc, beside, (entry, task.arch), words)
-        return ptx_space(kernel, Toolchain((beside, *_others(toolchain, beside))), request)
+        return kernel, Toolchain((beside, *_others(toolchain, beside)))
     if suffix == ".c":
         gcc = Gcc(toolchain.first("gcc"), folder, _LIMITS)
-        kernel = c_kernel(task.kernel, gcc, entry=entry, options=task.options)
-        return host_space(kernel, toolchain, request)
+        return c_kernel(task.kernel, gcc, entry=entry, options=task.options), toolchain
     raise KernelError(
         f"{task.kernel}: kernels are .ptx, .cu or .c files; a {suffix or 'file'} is not"
     )
