@@ -6,11 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.helpers.cuda_jobs import HOSTILE, cubin_of, free_bytes, run_twice_plus_one, time_good
+from tests.helpers.cuda_jobs import (
+    HOSTILE,
+    REASONS,
+    cubin_of,
+    examine,
+    free_bytes,
+    run_twice_plus_one,
+    time_good,
+)
 
 from burnish.devices.cuda import open_cuda, require_healthy
 from burnish.devices.supervise import Supervisor
 from burnish.devices.worker import Fault, WorkerFailure
+from burnish.verify.judge import Finding
 
 if TYPE_CHECKING:
     from burnish.devices.cuda_device import CudaDevice
@@ -110,6 +119,17 @@ def test_what_answers_wrongly_is_seen(
     assert not isinstance(outcome, WorkerFailure)
     assert found in outcome
     assert ("right" in outcome) == (found == "right")
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_the_checks_of_a_study_say_what_is_wrong(
+    supervisor: Supervisor["CudaDevice"], hostile: Hostile, name: str
+) -> None:
+    job = partial(examine, image=hostile(name), good=hostile("good"))
+    outcome = supervisor.attempt(f"examined {name}", job, 120)
+    assert isinstance(outcome, Finding)
+    assert outcome.is_right == (name in {"good", "slow"})
+    assert REASONS[name] in outcome.message
 
 
 def test_no_memory_stays_taken_after_faults(

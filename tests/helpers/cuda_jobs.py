@@ -18,10 +18,15 @@ from burnish.model.code import Code
 from burnish.model.workload import Buffer, Role, Scalar, Workload
 from burnish.toolchain.discover import find_one
 from burnish.toolchain.ptxas import Assembled, assemble
+from burnish.verify.examiner import Examiner
+from burnish.verify.judge import Finding
+from burnish.verify.paper import Plan
 
 __all__ = [
     "HOSTILE",
+    "REASONS",
     "cubin_of",
+    "examine",
     "fault_in_a_worker",
     "free_bytes",
     "open_fake",
@@ -32,6 +37,22 @@ __all__ = [
 
 HOSTILE = Path(__file__).parent / "hostile"
 SIZES = (1000, 4096)
+# What the checks say of a kernel, in part; those that fault or hang have no say.
+REASONS = {
+    "good": "same bits as the plain kernel",
+    "slow": "same bits as the plain kernel",
+    "out_of_bounds": "4 bytes round out changed, the nearest 0 bytes behind its end",
+    "before_the_start": "4 bytes round out changed, the nearest 1 bytes before its start",
+    "changes_its_input": "changes its input in",
+    "half_output": "out: ",
+    "uninitialised": "out: ",
+    "uninitialised_shared": "out",
+    "accumulates": "out: ",
+    "second_launch": "out: ",
+    "cached_result": "out: ",
+    "last_workload": "workload 4096",
+    "not_deterministic": "out",
+}
 FREE = np.uint8(0xA5)  # what guard zones hold
 POISONS = (np.nan, 12.5)
 
@@ -48,7 +69,8 @@ def cubin_of(ptx: Path, arch: str, folder: Path) -> bytes:
 
 def twice_plus_one(n: int) -> Workload:
     """The workload of `tests/helpers/hostile`."""
-    arguments = (Buffer("in", "f32", (n,)), Buffer("out", "f32", (n,), Role.OUT))
+    given = Buffer("in", "f32", (n,), Role.IN, "normal")
+    arguments = (given, Buffer("out", "f32", (n,), Role.OUT))
     number = Scalar("n", "i32", n)
     grid = (-(-n // 256), 1, 1)
     return Workload(str(n), (*arguments, number), grid=grid, block=(256, 1, 1))
@@ -93,6 +115,16 @@ def _judged(image: Image, right: Image, guard: int) -> set[str]:
     if (image[:guard] != FREE).any() or (image[-guard:] != FREE).any():
         found.add("guard of out")
     return found
+
+
+def examine(device: CudaDevice, image: bytes, good: bytes) -> Finding:
+    """Check a kernel against the good one, as a study does at its end."""
+    stage("load")
+    plain, program = device.load(good, "kernel"), device.load(image, "kernel")
+    examiner = Examiner(device, plain, [twice_plus_one(n) for n in SIZES], Plan())
+    examiner.prepare()
+    stage("run")
+    return examiner.examine(program, is_final=True)
 
 
 def time_good(device: CudaDevice, image: bytes) -> float:

@@ -8,7 +8,7 @@ from burnish.devices.cuda_energy import Window, energy_window
 from burnish.devices.cuda_gpu import Gpu, gpus, others_on
 from burnish.devices.cuda_program import CudaProgram
 from burnish.devices.cuda_session import CudaSession
-from burnish.devices.port import DeviceState, Place, Program, Regime
+from burnish.devices.port import DeviceState, Place, Program, Regime, Session
 from burnish.errors import DeviceError
 from burnish.model.target import Target
 from burnish.model.workload import Workload
@@ -94,8 +94,16 @@ class CudaDevice:
             card.memory.free(right)
         return 2 * size / spent_us / 1000.0
 
-    def energy_window(self, session: CudaSession, program: Program, seconds: float) -> Window:
-        """Energy of a program's launches over a window between two ticks of the counter."""
+    def energy_window(self, session: Session, program: Program, seconds: float) -> Window:
+        """Energy of a program's launches over a window between two ticks of the counter.
+
+        Launches follow each other at once, whatever the session's regime: a flush would count.
+
+        Raises:
+            DeviceError: The card counts no energy, or the session is another device's.
+        """
+        if not isinstance(session, CudaSession):
+            raise DeviceError("the session is not one of this device")
         launch = session.queue(program)
         return energy_window(self._card.stream, launch, self._gpu.energy_mj, seconds)
 
