@@ -184,7 +184,7 @@ def test_an_element_is_named_by_its_indices(shape: tuple[int, ...], data: st.Dat
     index = tuple(data.draw(st.integers(0, length - 1)) for length in shape)
     place = sum(one * stride for one, stride in zip(index, strides, strict=True))
     region = region_of(Buffer("out", "f32", shape, Role.OUT, strides=tuple(strides)))
-    assert region.where(place) == str(list(index))
+    assert region.where(place) == f"at {list(index)}"
 
 
 def test_an_element_between_the_rows_is_named_so() -> None:

@@ -179,6 +179,22 @@ def test_a_plain_kernel_that_does_not_repeat_is_held_against_its_error(
     assert bench.examine(device.program(wrong)).status is Status.WRONG
 
 
+def test_after_timing_the_same_rule_holds_and_the_session_can_be_used_on() -> None:
+    workload, device = sum_of("normal", 3, 256), ArrayDevice()
+    plain = device.program(in_order(np.arange(256), 16))
+    other = device.program(in_order(np.arange(256)[::-1], 16))
+    for reference in (exact, None):
+        bench = Examiner(device, plain, (workload,), Plan(reference=reference))
+        session = bench.session("sum")
+        for _ in range(2):
+            session.launch(other)
+            assert bench.left_behind("sum", Risk.ROUNDING, session).is_right
+            session.launch(plain)
+            assert bench.left_behind("sum", Risk.EXACT, session).is_right
+        session.launch(device.program(drops_a_term(np.arange(256), 16)))
+        assert not bench.left_behind("sum", Risk.ROUNDING, session).is_right
+
+
 def test_a_plain_kernel_that_rarely_differs_is_found_out_late_and_judged_anew() -> None:
     workload, device, launches = sum_of("normal", 100, 1024), ArrayDevice(), iter(range(10**6))
 

@@ -454,3 +454,60 @@ def test_a_resident_device_without_room_is_compared_on_the_host() -> None:
     session.room = 3
     assert bench.examine(device.program(gather)).is_right
     assert not bench.examine(device.program(after(spoil_out(1.0)))).is_right
+
+
+def test_a_write_between_the_rows_of_a_strided_output_is_found(device: ArrayDevice) -> None:
+    out = Buffer("out", "bf16", (8, 5), Role.OUT, strides=(6, 1))
+    x = Buffer("x", "bf16", (8, 5), Role.IN, "normal")
+
+    def plain(given: Arguments) -> None:
+        given["out"][...] = given["x"]
+
+    def beside(given: Arguments) -> None:
+        plain(given)
+        start = given.places["out"].data_offset
+        given.memory["out"][start : start + 64].view(np.uint16)[5] = 0
+
+    bench = Examiner(device, device.program(plain), (Workload("w", (x, out)),), Plan())
+    for demand in Risk:
+        assert bench.examine(device.program(plain), demand, is_final=True).is_right
+        assert bench.examine(device.program(beside), demand).status is Status.WRONG
+    message = bench.examine(device.program(beside)).message
+    assert "out: 2.13 % of elements differ, first between its rows, 5 elements" in message
+
+
+def test_an_output_that_is_a_view_of_the_input_is_updated_in_place(device: ArrayDevice) -> None:
+    x = Buffer("x", "f32", (16,), Role.IN, "normal")
+    tail = Buffer("tail", "f32", (8,), Role.OUT, view_of="x", offset=8)
+
+    def plain(given: Arguments) -> None:
+        given["tail"][...] += given["x"][:8]
+
+    def head(given: Arguments) -> None:
+        plain(given)
+        given["x"][0] = 1
+
+    bench = Examiner(device, device.program(plain), (Workload("w", (x, tail)),), Plan())
+    for demand in Risk:
+        assert bench.examine(device.program(plain), demand).is_right
+        finding = bench.examine(device.program(head), demand)
+        assert "first at [0]: 1 " in finding.message
+        assert finding.status is Status.WRONG
+
+
+@pytest.mark.parametrize("dtype", ["f8e4m3", "f8e5m2", "bf16", "f16", "i8", "u64", "bool"])
+def test_outputs_of_every_type_are_checked(device: ArrayDevice, dtype: str) -> None:
+    fill = "normal" if dtype[0] in "fb" and dtype != "bool" else "integers(0, 2)"
+    x = Buffer("x", dtype, (100,), Role.IN, fill)
+
+    def plain(given: Arguments) -> None:
+        given["out"][...] = given["x"]
+
+    def zeros(given: Arguments) -> None:
+        given["out"][...] = 0
+
+    out = Buffer("out", dtype, (100,), Role.OUT)
+    bench = Examiner(device, device.program(plain), (Workload("w", (x, out)),), Plan())
+    for demand in Risk:
+        assert bench.examine(device.program(plain), demand).is_right
+        assert bench.examine(device.program(zeros), demand).status is Status.WRONG

@@ -47,4 +47,4 @@ def test_elements_of_a_cut_buffer_keep_their_indices() -> None:
     view = Buffer("v", "i32", (4,), Role.OUT, view_of="x", offset=4)
     last = regions(Workload("w", (x, view)))[1]
     assert (last.first, last.count) == (8, 8)
-    assert last.where(1) == "[2, 1]"
+    assert last.where(1) == "at [2, 1]"

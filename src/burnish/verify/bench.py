@@ -73,11 +73,20 @@ class Bench:
 
     def left_behind(self, demand: Risk, expected: Expected, stand: Stand) -> Finding:
         """Check what a launch on a case's inputs left."""
-        fault = self._fault(stand, expected, demand)
+        left = {
+            name: stand.image(name)
+            for name, wanted in expected.after.items()
+            if not stand.holds(name, wanted, keep=expected.keep)
+        }
+        finding = Finding(Status.OK, self._judge.demanded(expected, demand))
+        finding = self._inputs(stand, expected, finding)
+        if left and self._judge.ready(expected, demand):
+            self._stand.set(expected.images.before, keep=expected.keep)
+        faults = (self._judge.fault(expected, name, image, demand) for name, image in left.items())
+        fault = next(filter(None, faults), "")
         if fault:
             return self._placed(Finding(Status.WRONG, f"after timing: {fault}"), expected)
-        right = Finding(Status.OK, self._judge.demanded(expected, demand))
-        return self._inputs(stand, expected, right)
+        return finding
 
     def _case(self, candidate: Candidate, expected: Expected, runs: int, *, look: bool) -> Finding:
         """Launch on one set of inputs; ``look``: whether those may have changed."""
@@ -96,7 +105,8 @@ class Bench:
         for run in range(1, runs):
             self._stand.rerun(candidate.program)
             if own and not alike(self._album, own, answer(self._stand, self._workload)):
-                return Finding(Status.UNSTABLE, "other bits on each launch with the same inputs")
+                finding = Finding(Status.UNSTABLE, "other bits on each launch with the same inputs")
+                return self._proved(candidate, expected, finding)
             fault = "" if own else self._fault(self._stand, expected, candidate.demand)
             if fault:
                 launches = "launch" if run == 1 else f"{run} launches"

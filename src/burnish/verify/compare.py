@@ -43,7 +43,7 @@ class Mismatch:
             many = f"{100 * share:.3g} % of elements differ"
         else:
             many = f"{self.count} of {self.total} elements differ{'s' * (self.count == 1)}"
-        return f"{self.name}: {many}, first at {self.where}: {self.got} instead of {self.wanted}"
+        return f"{self.name}: {many}, first {self.where}: {self.got} instead of {self.wanted}"
 
 
 def same(one: Image, other: Image) -> bool:

@@ -26,19 +26,20 @@ _FEW = 4096
 _ENOUGH = 8  # answers from which a root mean square is known well enough
 
 
-def feel(plain: Plain, expected: Expected) -> None:
+def feel(plain: Plain, expected: Expected) -> bool:
     """Find the conditions of one set of inputs, where there are few answers; only once.
-
-    Leaves other contents in the session.
 
     Args:
         plain: The plain kernel.
         expected: Its answer; gets ``conditions``: by region, how far the answers move for each
             unit by which the inputs move relatively.
+
+    Returns:
+        Whether the plain kernel was launched, which leaves other contents in the session.
     """
     wanted = [region for region in regions(plain.album.workload) if _is_small(region)]
     if not wanted or expected.conditions:
-        return
+        return False
     rng, step = Generator(SFC64(expected.images.case.seed)), _step(plain.album)
     squares = dict.fromkeys(wanted, 0.0)
     draws = -(-_ENOUGH // min(region.count for region in wanted))
@@ -58,6 +59,7 @@ def feel(plain: Plain, expected: Expected) -> None:
     unit = step / math.sqrt(3)  # the root mean square of numbers drawn evenly from ±step
     for region, total in squares.items():
         expected.conditions[region] = math.sqrt(total / (draws * region.count)) / unit
+    return True
 
 
 def _is_small(region: Region) -> bool:

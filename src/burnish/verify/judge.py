@@ -72,10 +72,15 @@ class Judge:
                 return why
         return ""
 
-    def ready(self, expected: Expected, demand: Risk) -> None:
-        """Do what must be done before a candidate is launched."""
+    def ready(self, expected: Expected, demand: Risk) -> bool:
+        """Do what must be done before an answer can be judged.
+
+        Returns:
+            Whether the plain kernel was launched: other contents are in its session now.
+        """
         if demand is Risk.ROUNDING or not expected.is_repeatable:
-            self._yardsticks.ready(expected)
+            return self._yardsticks.ready(expected)
+        return False
 
     def demanded(self, expected: Expected, demand: Risk) -> str:
         """What was demanded, for people."""

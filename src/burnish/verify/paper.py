@@ -14,7 +14,7 @@ from burnish.verify.yardsticks import Yardsticks
 
 __all__ = ["Paper", "Plan"]
 
-_REPEAT_BYTES = 256 << 20
+_REPEAT_BYTES = 64 << 20  # what launches that are repeated may write in all
 _RUNS = 3  # of the plain kernel on the first case, to see whether its answers repeat
 
 

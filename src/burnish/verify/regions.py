@@ -69,7 +69,7 @@ class Region:
         return flat[self.first : self.first + self.count]
 
     def where(self, element: int) -> str:
-        """The indices of an element of the region, such as ``[3, 17]``."""
+        """The indices of an element of the region, such as ``at [3, 17]``."""
         rest, indices = self.first + element, dict[int, int]()
         axes = sorted(enumerate(steps(self.buffer)), key=lambda axis: -axis[1])
         for axis, step in axes:
@@ -78,7 +78,7 @@ class Region:
             rest -= indices[axis] * step
         if rest:
             return f"between its rows, {self.first + element} elements from its start"
-        return str([indices[axis] for axis in sorted(indices)])
+        return f"at {[indices[axis] for axis in sorted(indices)]}"
 
 
 def regions(workload: Workload) -> tuple[Region, ...]:

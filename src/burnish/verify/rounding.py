@@ -211,7 +211,7 @@ def _element(
     many = f"{100 * bad / actual.size:.3g} % of elements are"
     if bad / actual.size < _SHORT_SHARE:
         many = f"{bad} of {actual.size} elements {'is' if bad == 1 else 'are'}"
-    where = f"{region.buffer.name}: {many} too far off, first at {region.where(first)}"
+    where = f"{region.buffer.name}: {many} too far off, first {region.where(first)}"
     values = f"{got} where the baseline has {wanted}"
     if not math.isfinite(truth):
         return f"{where}: {values}"

@@ -49,9 +49,9 @@ class Yardsticks:
             return BY_REFERENCE
         return WITHOUT_REFERENCE if expected.is_repeatable else BY_SPREAD
 
-    def ready(self, expected: Expected) -> None:
-        """Run the plain kernel where that is needed before anything can be measured."""
-        feel(self._plain, expected)
+    def ready(self, expected: Expected) -> bool:
+        """Run the plain kernel where that is needed to measure answers; whether it was."""
+        return feel(self._plain, expected)
 
     def of(self, expected: Expected, region: Region) -> Yardstick:
         """What is allowed in a region; made at the first question."""
