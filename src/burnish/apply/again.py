@@ -24,20 +24,30 @@ _CHECK_BYTES = 16
 _MOST_BYTES = 256 << 20
 _OUTPUT = ("-o", "--output-file")
 _OPTIONS_FILE = ("-optf", "--options-file")
-_FIELDS = 4
+_FIELDS = 3
+_STANDARD_OUTPUT = "elf.o"  # ptxas's own
 
 
 class Memory:
-    """What is known of builds like this one."""
+    """What is known of builds like this one.
+
+    The names of files do not count, only what is in them: nvcc and Triton call theirs otherwise
+    every time.
+
+    Attributes:
+        output: The file to write.
+    """
 
     def __init__(self, depends_on: list[str], argv: list[str]) -> None:
         """Take what a shim says: the real ptxas, shelf, allowed risks, strictness, cache."""
+        self.output = _STANDARD_OUTPUT
         self._depends_on = depends_on
         self._argv = argv
+        self._inputs: list[str] = []
         self._key = self._digest()
 
-    def recall(self) -> tuple[bytes, bytes, bytes, bytes] | None:
-        """Output's name, stdout, stderr and image; all empty where the plain build is to be done.
+    def recall(self) -> tuple[bytes, bytes, bytes] | None:
+        """Standard output, errors and image; an empty image where the plain build is to be done.
 
         None where nothing is known.
         """
@@ -51,9 +61,13 @@ class Memory:
         head, record = entry[: len(_MAGIC) + _CHECK_BYTES], entry[len(_MAGIC) + _CHECK_BYTES :]
         if head != _MAGIC + hashlib.sha256(record).digest()[:_CHECK_BYTES]:
             return None
-        return _parts(record)
+        parts = _parts(record)
+        if parts is None:
+            return None
+        stdout, stderr, image = parts
+        return self._named(stdout, back=True), self._named(stderr, back=True), image
 
-    def keep(self, output: str, stdout: bytes, stderr: bytes, image: bytes) -> None:
+    def keep(self, stdout: bytes, stderr: bytes, image: bytes) -> None:
         """Remember, unless something was changed since the build began."""
         if not self._key or self._key != self._digest():
             return
@@ -61,7 +75,7 @@ class Memory:
 
         from burnish.toolchain.cache import CompileCache
 
-        parts = (os.fsencode(output), stdout, stderr, image)
+        parts = (self._named(stdout), self._named(stderr), image)
         head = " ".join(str(len(part)) for part in parts)
         cache = CompileCache(Path(self._depends_on[-1], FOLDER), _MOST_BYTES)
         cache.put(self._key, b"\n".join([head.encode(), b"".join(parts)]))
@@ -69,18 +83,44 @@ class Memory:
     def _path(self) -> str:
         return os.path.join(self._depends_on[-1], FOLDER, self._key[:2], self._key[2:])
 
+    def _named(self, said: bytes, *, back: bool = False) -> bytes:
+        """Messages with numbers for the names of files, or the other way round."""
+        for number, name in enumerate(self._inputs):
+            pair = b"ptxas %b, line" % os.fsencode(name), b"ptxas \0%d, line" % number
+            said = said.replace(*(reversed(pair) if back else pair))
+        return said
+
     def _digest(self) -> str:
         """All that the build depends on; empty where that cannot be told."""
         real, shelf, *others = self._depends_on
-        said = hashlib.sha256(repr((__version__, self._argv, others[:-1])).encode())
         try:
-            said.update(repr((_program(real), shelf, _shelf(shelf))).encode())
-            for name in _files(self._argv):
-                with open(name, "rb") as stream:
-                    said.update(hashlib.sha256(stream.read()).digest())
+            said = repr((__version__, _program(real), shelf, _shelf(shelf), others[:-1]))
+            return hashlib.sha256((said + repr(self._words())).encode()).hexdigest()
         except (OSError, ValueError):
             return ""
-        return said.hexdigest()
+
+    def _words(self) -> list[tuple[str, str]]:
+        """The command line: of a file its content, of the output nothing.
+
+        Raises:
+            OSError: A file cannot be read.
+            ValueError: Not all files that the build reads can be known.
+        """
+        self._inputs = []
+        found: list[tuple[str, str]] = []
+        words = iter(self._argv)
+        for word in words:
+            name, equals, value = word.partition("=")
+            if word == "-" or name in _OPTIONS_FILE:
+                raise ValueError(word)
+            if name in _OUTPUT:
+                self.output = value if equals else next(words, "")
+            elif os.path.isfile(word):
+                self._inputs.append(word)
+                found.append(("", _content(word)))
+            else:
+                found.append((name + equals, _content(value) if os.path.isfile(value) else value))
+        return found
 
 
 def main(argv: list[str]) -> int:
@@ -90,13 +130,13 @@ def main(argv: list[str]) -> int:
     memory = Memory(argv[:split], rest)
     known = memory.recall()
     if known is not None:
-        output, stdout, stderr, image = known
-        if not output:
+        stdout, stderr, image = known
+        if not image:
             _become([argv[0], *rest])
         try:
-            deliver(image, os.fsdecode(output))
+            deliver(image, memory.output)
         except OSError:
-            known = None
+            pass  # the long way ends in what the real ptxas says of it
         else:
             print_messages(stdout, stderr)
             return 0
@@ -114,16 +154,19 @@ def _become(argv: list[str]) -> None:
     os.execv(argv[0], list(argv))  # noqa: S606 - no shell is what we want
 
 
-def _parts(record: bytes) -> tuple[bytes, bytes, bytes, bytes] | None:
+def _parts(record: bytes) -> tuple[bytes, bytes, bytes] | None:
     head, _, rest = record.partition(b"\n")
     sizes = [int(size) for size in head.split()]
     if len(sizes) != _FIELDS or sum(sizes) != len(rest):
         return None
     ends = [sum(sizes[: number + 1]) for number in range(_FIELDS)]
-    output, stdout, stderr, image = (
-        rest[end - size : end] for size, end in zip(sizes, ends, strict=True)
-    )
-    return output, stdout, stderr, image
+    stdout, stderr, image = (rest[end - size : end] for size, end in zip(sizes, ends, strict=True))
+    return stdout, stderr, image
+
+
+def _content(name: str) -> str:
+    with open(name, "rb") as stream:
+        return hashlib.sha256(stream.read()).hexdigest()
 
 
 def _program(path: str) -> tuple[str, int, int, int]:
@@ -141,21 +184,3 @@ def _shelf(folder: str) -> list[tuple[str, int, int, int]]:
     with os.scandir(folder) as entries:
         files = [(entry.name, entry.stat()) for entry in entries if entry.name.endswith(".acf")]
     return sorted((name, it.st_size, it.st_mtime_ns, it.st_ino) for name, it in files)
-
-
-def _files(argv: list[str]) -> list[str]:
-    """Every file that is read: what names one on the command line, but for the output.
-
-    Raises:
-        ValueError: Not all of them can be known.
-    """
-    names: list[str] = []
-    before = ""
-    for word in argv:
-        name, equals, value = word.partition("=")
-        if word == "-" or name in _OPTIONS_FILE:
-            raise ValueError(word)
-        if before not in _OUTPUT and name not in _OUTPUT:
-            names += [word, value] if equals else [word]
-        before = word
-    return [name for name in names if os.path.isfile(name)]

@@ -8,7 +8,7 @@ from burnish.acf.shelf import Found
 from burnish.ptx.digest import entry_digest
 from burnish.ptx.module import Module
 
-__all__ = ["Complaint", "Pick", "PlainBuild", "Plan", "Unit", "choose"]
+__all__ = ["Complaint", "Pick", "PlainBuild", "Plan", "Unit", "choose", "choose_one"]
 
 # Options that keep functions which no entry reaches: nobody has checked those.
 _KEEPS_ALL = frozenset({"--compile-only", "--extensible-whole-program"})
@@ -102,7 +102,7 @@ def choose(
     for unit in units:
         for entry in unit.entries:
             key = entry_digest(unit.module, entry)
-            chosen = _choose_one(about(key, entry), (key, entry), plain)
+            chosen = choose_one(about(key, entry), (key, entry), plain)
             if isinstance(chosen, Found):
                 picks.append(Pick(unit, entry, chosen))
             elif chosen is not None:
@@ -110,10 +110,16 @@ def choose(
     return _one_way(units, plain, Plan(tuple(picks), tuple(complaints)))
 
 
-def _choose_one(
+def choose_one(
     found: Iterable[Found], names: tuple[str, str], plain: PlainBuild
 ) -> Found | Complaint | None:
-    """The first block that applies, or the best reason why none does."""
+    """The first block that applies to an entry, or the best reason why none does.
+
+    Args:
+        found: Blocks with the entry's key or name, the preferred first.
+        names: The entry's key and its name.
+        plain: The build as it would be.
+    """
     key, entry = names
     complaint: tuple[int, Complaint] | None = None
     for candidate in found:

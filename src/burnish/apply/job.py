@@ -1,16 +1,16 @@
 """One build by ptxas: what was asked for, what is tuned for it, what came of it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from burnish.acf.read import load_bytes
-from burnish.acf.shelf import Found, Shelf
 from burnish.apply.build import Built, build
 from burnish.apply.choose import PlainBuild, Plan, Unit, choose
 from burnish.apply.deliver import deliver
+from burnish.apply.ledger import Ledger
+from burnish.apply.offer import offered
 from burnish.apply.request import Request
-from burnish.errors import AcfError, BurnishError, KernelError, ToolchainError
+from burnish.errors import BurnishError, KernelError, ToolchainError
 from burnish.model.toolchain import Tool
 from burnish.ptx.module import parse
 from burnish.settings import Settings
@@ -23,8 +23,6 @@ _STANDARD_OUTPUT = "elf.o"  # ptxas's own
 _KNOWS_CONTROLS = (13, 3)
 _MOST_NAMES = 4
 
-_About = Callable[[str, str], Iterable[Found]]
-
 
 class Job:
     """A build. `build` tries to apply what is tuned; the rest says what came of it.
@@ -32,42 +30,23 @@ class Job:
     Attributes:
         plain_argv: Arguments of the real ptxas for the plain build.
         output: The file to write.
-        warnings: What the user should know, whatever is built.
+        ledger: What is to be said of it.
     """
 
     def __init__(self, request: Request, settings: Settings, real: Tool) -> None:
         self.plain_argv = request.argv
         self.output = request.normal.output or _STANDARD_OUTPUT
-        self.warnings: list[str] = []
+        self.ledger = Ledger(strict=request.strict)
         self._request = request
         self._settings = settings
         self._real = real
-        self._failures: list[str] = []
-        self._demanded: set[Path] = set()  # strict files of which nothing is applied yet
-
-    @property
-    def failure(self) -> str:
-        """What matched and was not applied, on one line; empty where nothing failed."""
-        more = f" (and {len(self._failures) - 1} more)" if len(self._failures) > 1 else ""
-        if self._failures:
-            return self._failures[0] + more
-        return f"{min(self._demanded)}: none of its blocks is applied" if self._demanded else ""
-
-    @property
-    def must_fail(self) -> bool:
-        """Whether the build must not go on."""
-        return bool(self._demanded) or (self._request.strict and bool(self._failures))
-
-    def fail(self, reason: str) -> None:
-        """Note why something that matched is not applied."""
-        self._failures.append(reason)
 
     def build(self) -> Built | None:
         """Build and deliver with tuned blocks; None where the plain build is the one to do."""
         request = self._request
         if self._has_opaque():
             return None
-        about = self._given() if request.given else self._shelf()
+        about = offered(request.given, self._settings.shelf, self.ledger)
         if about is None:
             return None
         units = self._units()
@@ -78,35 +57,10 @@ class Job:
         )
         plan = choose(units, plain, about)
         for complaint in plan.complaints:
-            self.fail(str(complaint))
+            self.ledger.fail(str(complaint))
         if request.given and not plan.picks and not plan.complaints:
             self._warn_of_no_match(units)
         return self._built(units, plan) if plan.picks and not self._must_not_start(plan) else None
-
-    def _given(self) -> _About | None:
-        """Blocks of the files on the command line."""
-        found: list[Found] = []
-        for file in self._request.given:
-            if file.problem:
-                self.fail(f"{file.name}: cannot be read: {file.problem}")
-                continue
-            try:
-                acf = load_bytes(file.data, file.name)
-            except AcfError as error:
-                self.fail(str(error))
-                continue
-            path = Path(file.name)
-            found += [Found(path, tuned) for tuned in acf.tuned]
-            self._demanded |= {path} if acf.strict else set()
-
-        def about(key: str, entry: str) -> Iterable[Found]:
-            return [one for one in found if one.tuned.key == key or one.tuned.entry == entry]
-
-        return about if found else None
-
-    def _shelf(self) -> _About | None:
-        folder = self._settings.shelf
-        return Shelf(folder, self.warnings.append).about if folder else None
 
     def _has_opaque(self) -> bool:
         """Whether NVIDIA's own controls file is given; a ptxas that does not know it gets none."""
@@ -115,9 +69,13 @@ class Job:
             return False
         if tuple(int(part) for part in self._real.version.split(".")[:2]) < _KNOWS_CONTROLS:
             self.plain_argv = tuple(command_line(replace(self._request.normal, controls=())))
-            self.fail(f"{controls[0]}: is NVIDIA's own, which {self._real.name} does not know")
+            self.ledger.fail(
+                f"{controls[0]}: is NVIDIA's own, which {self._real.name} does not know"
+            )
         elif self._request.given:
-            self.fail(f"{self._request.given[0].name}: cannot go together with {controls[0]}")
+            self.ledger.fail(
+                f"{self._request.given[0].name}: cannot go together with {controls[0]}"
+            )
         return True
 
     def _units(self) -> tuple[Unit, ...]:
@@ -127,7 +85,7 @@ class Job:
             return ()
         if "-" in normal.inputs:
             if self._request.given:
-                self.fail("standard input cannot be looked up; name a PTX file")
+                self.ledger.fail("standard input cannot be looked up; name a PTX file")
             return ()
         units = []
         for name in normal.inputs:
@@ -137,7 +95,7 @@ class Job:
             except OSError:
                 return ()
             except KernelError as error:
-                self.warnings.append(f"{name}: {error}; building plain")
+                self.ledger.warnings.append(f"{name}: {error}; building plain")
                 return ()
             names = [entry.name for entry in module.entries]
             wanted = [entry for entry in names if not normal.entries or entry in normal.entries]
@@ -150,7 +108,7 @@ class Job:
         files = ", ".join(file.name for file in self._request.given)
         arch = self._request.normal.arch
         what = f"no block is for {listed or 'a file without entries'} on {arch}"
-        self.warnings.append(f"{files}: {what}; building plain")
+        self.ledger.warnings.append(f"{files}: {what}; building plain")
 
     def _must_not_start(self, plan: Plan) -> bool:
         return self._request.strict and bool(plan.complaints)
@@ -160,14 +118,15 @@ class Job:
         try:
             built = build(self._tool(plan), normal, units, plan.picks, self._settings.temporary)
         except (BurnishError, OSError) as error:
-            self.fail(str(error))
+            self.ledger.fail(str(error))
             return None
         try:
             deliver(built.image, self.output)
         except OSError as error:
-            self.fail(f"{self.output}: cannot be written: {error.strerror}")
+            self.ledger.fail(f"{self.output}: cannot be written: {error.strerror}")
             return None
-        self._demanded -= {pick.found.path for pick in plan.picks}
+        for pick in plan.picks:
+            self.ledger.applied(pick.found.path)
         return built
 
     def _tool(self, plan: Plan) -> Tool:

@@ -4,16 +4,15 @@ Fail open: whatever goes wrong, the build is the plain one, with a line of warni
 (``--strict-controls``, BURNISH_STRICT=1) it is an error instead, and nothing is written.
 """
 
-import signal
-import sys
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from functools import partial
 
 from burnish.apply.build import Built
 from burnish.apply.deliver import print_messages
+from burnish.apply.front import guarded, say
 from burnish.apply.job import Job
 from burnish.apply.request import Request, read_request
-from burnish.errors import BurnishError, ToolchainError
+from burnish.errors import ToolchainError
 from burnish.model.toolchain import Tool
 from burnish.settings import Settings, load
 from burnish.toolchain.discover import find_one
@@ -21,11 +20,7 @@ from burnish.toolchain.process import replace
 
 __all__ = ["main"]
 
-_INTERRUPTED = 130
-_SIGNALLED = 128
-
-
-Keep = Callable[[str, bytes, bytes, bytes], None]
+Keep = Callable[[bytes, bytes, bytes], None]
 
 
 def main(argv: Sequence[str], keep: Keep | None = None) -> int:
@@ -33,21 +28,15 @@ def main(argv: Sequence[str], keep: Keep | None = None) -> int:
 
     Args:
         argv: The command line, without the program's name.
-        keep: Is told what was written and printed, where nothing was wrong; of a plain build,
+        keep: Is told what was printed and written, where nothing was wrong; of a plain build,
             nothing but empty strings.
     """
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores one of them
-            signal.signal(number, _end)
-    try:
-        settings = load()
-        request = read_request(argv, settings)
-        return _run(request, settings, _real(settings), keep or _forget)
-    except BurnishError as error:
-        _say(str(error))
-        return error.exit_code
-    except KeyboardInterrupt:
-        return _INTERRUPTED
+    return guarded(partial(_start, argv, keep or _forget))
+
+
+def _start(argv: Sequence[str], keep: Keep) -> int:
+    settings = load()
+    return _run(read_request(argv, settings), settings, _real(settings), keep)
 
 
 def _run(request: Request, settings: Settings, real: Tool, keep: Keep) -> int:
@@ -56,11 +45,11 @@ def _run(request: Request, settings: Settings, real: Tool, keep: Keep) -> int:
         built = job.build()
     except Exception as error:  # noqa: BLE001 - a fault of ours must not break a build
         built = None
-        job.fail(f"an error of Burnish itself ({error!r}), please report it")
-    for warning in job.warnings:
-        _say(warning)
-    if job.must_fail:
-        _say(f"{job.failure}; nothing was built, as strict controls were asked for")
+        job.ledger.fail(f"an error of Burnish itself ({error!r}), please report it")
+    for warning in job.ledger.warnings:
+        say(warning)
+    if job.ledger.must_fail:
+        say(f"{job.ledger.failure}; nothing was built, as strict controls were asked for")
         return 1
     _finish(job, built, str(real.path), keep)
     return 0
@@ -68,16 +57,16 @@ def _run(request: Request, settings: Settings, real: Tool, keep: Keep) -> int:
 
 def _finish(job: Job, built: Built | None, real: str, keep: Keep) -> None:
     """Say how it went; what was not built here is built by the real ptxas in our place."""
-    is_clean = not job.failure and not job.warnings
-    if job.failure:
-        _say(f"{job.failure}; building {'plain' if built is None else 'that plain'}")
+    is_clean = not job.ledger.failure and not job.ledger.warnings
+    if job.ledger.failure:
+        say(f"{job.ledger.failure}; building {'plain' if built is None else 'that plain'}")
     if built is None:
         if is_clean:
-            keep("", b"", b"", b"")
+            keep(b"", b"", b"")
         replace([real, *job.plain_argv])
     print_messages(built.stdout, built.stderr)
     if is_clean:
-        keep(job.output, built.stdout, built.stderr, built.image)
+        keep(built.stdout, built.stderr, built.image)
 
 
 def _real(settings: Settings) -> Tool:
@@ -90,14 +79,5 @@ def _real(settings: Settings) -> Tool:
     return found
 
 
-def _forget(_output: str, _stdout: bytes, _stderr: bytes, _image: bytes) -> None:
+def _forget(_stdout: bytes, _stderr: bytes, _image: bytes) -> None:
     """Who did not come through a shim has no memory."""
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(f"burnish: {line}\n")
-    sys.stderr.flush()
-
-
-def _end(number: int, _frame: object) -> NoReturn:
-    raise SystemExit(_SIGNALLED + number)

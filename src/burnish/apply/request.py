@@ -8,9 +8,10 @@ from burnish.errors import UsageError
 from burnish.settings import Settings
 from burnish.toolchain.options import Normal, command_line, normal_form
 
-__all__ = ["Given", "Request", "read_request"]
+__all__ = ["Given", "OwnWords", "Request", "own_words", "read_request"]
 
-_CONTROLS = frozenset({"--apply-controls", "-apply-controls"})
+_PASSED = "--apply-controls"
+_CONTROLS = frozenset({_PASSED, "-apply-controls"})
 _STRICT = "--strict-controls"
 _ALLOW = "--allow"
 _RISKS = frozenset({"conditional", "rounding", "unproven"})
@@ -55,8 +56,25 @@ class Request:
     allow: frozenset[str]
 
 
-def read_request(argv: Sequence[str], settings: Settings) -> Request:
-    """Take a command line apart.
+@dataclass(frozen=True, slots=True)
+class OwnWords:
+    """What a command line says to Burnish, and all the rest.
+
+    Attributes:
+        rest: The compiler's part, without the program's name.
+        given: The controls files, NVIDIA's own included.
+        strict: Whether the build must fail where a block matches but is not applied.
+        allow: Risks that the user takes.
+    """
+
+    rest: tuple[str, ...]
+    given: tuple[Given, ...]
+    strict: bool
+    allow: frozenset[str]
+
+
+def own_words(argv: Sequence[str], settings: Settings) -> OwnWords:
+    """Take out what is said to Burnish; all other words are left alone.
 
     Raises:
         UsageError: One of our options is not complete, or not understood.
@@ -69,17 +87,30 @@ def read_request(argv: Sequence[str], settings: Settings) -> Request:
             strict = True
         elif word == _ALLOW:
             allow |= _risks(value)
-        elif word in _CONTROLS and (file := _read(value)).is_ours:
-            given.append(file)
+        elif word in _CONTROLS:
+            given.append(_read(value))
         else:
-            rest += [word, value] if word in _CONTROLS else [word]
+            rest.append(word)
+    return OwnWords(tuple(rest), tuple(given), strict, frozenset(allow))
+
+
+def read_request(argv: Sequence[str], settings: Settings) -> Request:
+    """Take a command line of ptxas apart.
+
+    Raises:
+        UsageError: One of our options is not complete, or not understood.
+    """
+    own = own_words(argv, settings)
+    passed_on = [word for file in own.given if not file.is_ours for word in (_PASSED, file.name)]
+    rest: Sequence[str] = [*own.rest, *passed_on]
+    given = [file for file in own.given if file.is_ours]
     normal = normal_form(rest)
     kept = [file for file in map(_read, normal.controls) if not file.is_ours]
     if len(kept) < len(normal.controls):  # an options file names one of ours
         given += [file for file in map(_read, normal.controls) if file.is_ours]
         normal = replace(normal, controls=tuple(file.name for file in kept))
         rest = command_line(normal)
-    return Request(tuple(rest), normal, tuple(given), strict, frozenset(allow))
+    return Request(tuple(rest), normal, tuple(given), own.strict, own.allow)
 
 
 def _items(argv: Sequence[str]) -> Iterator[tuple[str, str]]:

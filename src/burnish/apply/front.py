@@ -1,0 +1,37 @@
+"""What the front doors of builds share: who stands in for a compiler ends as it would."""
+
+import signal
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from burnish.errors import BurnishError
+
+__all__ = ["guarded", "say"]
+
+_INTERRUPTED = 130
+_SIGNALLED = 128
+
+
+def guarded(run: Callable[[], int]) -> int:
+    """Run a build; its exit code, whatever ends it. Temporary files go even when it is killed."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores one of them
+            signal.signal(number, _end)
+    try:
+        return run()
+    except BurnishError as error:
+        say(str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def say(line: str) -> None:
+    """One line of ours among the compiler's messages."""
+    sys.stderr.write(f"burnish: {line}\n")
+    sys.stderr.flush()
+
+
+def _end(number: int, _frame: object) -> NoReturn:
+    raise SystemExit(_SIGNALLED + number)
