@@ -10,10 +10,15 @@ from tests.helpers.cuda_checks import image_of, places_of, values_of
 from tests.helpers.example_references import REFERENCES, SMALL
 from tests.helpers.fakecuda.build import build_kernels
 
+from burnish import settings
 from burnish.bundle.launch import read_launch
 from burnish.bundle.parameters import c_parameters, check_arguments
 from burnish.devices.port import Device, Regime
+from burnish.model.code import Code
 from burnish.model.workload import Argument, Buffer, Scalar, Workload
+from burnish.toolchain.discover import find_one
+from burnish.toolchain.nvcc import translate
+from burnish.toolchain.ptxas import Assembled, assemble
 
 pytestmark = pytest.mark.toolchain
 
@@ -72,3 +77,18 @@ def test_a_launch_file_fits_its_kernel_and_keeps_two_workloads_back(source: Path
         assert work.operations
     assert sum(work.held_out for work in file.workloads) == 2
     assert any(not work.held_out for work in file.workloads)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_kernel_builds_for_a_card_without_spills(source: Path, tmp_path: Path) -> None:
+    found = settings.load()
+    nvcc, ptxas = find_one(found, "nvcc"), find_one(found, "ptxas")
+    if nvcc is None or ptxas is None:
+        pytest.skip("no nvcc or no ptxas")
+    made = translate(nvcc, source, ["-O3"], "sm_90a", folder=tmp_path)
+    code = Code(ptxas.name, made.normal.options)
+    built = assemble(ptxas, made.ptx, code, made.normal.arch, folder=tmp_path)
+    assert isinstance(built, Assembled)
+    assert not any(built.spills.values())
+    assert not made.warnings
