@@ -10,8 +10,7 @@ from burnish.toolchain.options import Normal, command_line, normal_form
 
 __all__ = ["Given", "OwnWords", "Request", "own_words", "read_request"]
 
-_PASSED = "--apply-controls"
-_CONTROLS = frozenset({_PASSED, "-apply-controls"})
+_CONTROLS = frozenset({"--apply-controls", "-apply-controls"})
 _STRICT = "--strict-controls"
 _ALLOW = "--allow"
 _RISKS = frozenset({"conditional", "rounding", "unproven"})
@@ -61,8 +60,9 @@ class OwnWords:
     """What a command line says to Burnish, and all the rest.
 
     Attributes:
-        rest: The compiler's part, without the program's name.
-        given: The controls files, NVIDIA's own included.
+        rest: The compiler's part, without the program's name; NVIDIA's own controls files are a
+            part of it.
+        given: The controls files for Burnish.
         strict: Whether the build must fail where a block matches but is not applied.
         allow: Risks that the user takes.
     """
@@ -87,10 +87,10 @@ def own_words(argv: Sequence[str], settings: Settings) -> OwnWords:
             strict = True
         elif word == _ALLOW:
             allow |= _risks(value)
-        elif word in _CONTROLS:
-            given.append(_read(value))
+        elif word in _CONTROLS and (file := _read(value)).is_ours:
+            given.append(file)
         else:
-            rest.append(word)
+            rest += [word, value] if word in _CONTROLS else [word]
     return OwnWords(tuple(rest), tuple(given), strict, frozenset(allow))
 
 
@@ -101,9 +101,8 @@ def read_request(argv: Sequence[str], settings: Settings) -> Request:
         UsageError: One of our options is not complete, or not understood.
     """
     own = own_words(argv, settings)
-    passed_on = [word for file in own.given if not file.is_ours for word in (_PASSED, file.name)]
-    rest: Sequence[str] = [*own.rest, *passed_on]
-    given = [file for file in own.given if file.is_ours]
+    rest: Sequence[str] = own.rest
+    given = [*own.given]
     normal = normal_form(rest)
     kept = [file for file in map(_read, normal.controls) if not file.is_ours]
     if len(kept) < len(normal.controls):  # an options file names one of ours
