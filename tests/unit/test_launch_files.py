@@ -3,7 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from burnish.bundle.dtypes import DTYPES
 from burnish.bundle.launch import LaunchFile, read_launch
+from burnish.bundle.schema import BufferEntry, WorkloadEntry
 from burnish.errors import LaunchError
 from burnish.model.workload import Buffer, Bytes, Role, Scalar
 
@@ -270,3 +272,34 @@ def test_a_broadcast_input_may_have_a_stride_of_0(tmp_path: Path) -> None:
     assert read(tmp_path, text).workloads
     said = refused(tmp_path, text.replace("[0, 1]", '[0, 1], fill = "arange"'))
     assert "ambiguous where elements share memory" in said
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "launch-files.md"
+
+
+def test_the_example_of_the_page_and_its_struct_are_read(tmp_path: Path) -> None:
+    whole, struct = (block.split("```")[0] for block in DOCS.read_text().split("```toml\n")[1:])
+    assert [workload.held_out for workload in read(tmp_path, whole).workloads] == [False, True]
+    inside = " ".join(line.split("#")[0] for line in struct.splitlines())
+    text = one(f'{{ name = "in", buffer = "f32", shape = [1] }}, {inside}')
+    (_, value) = read(tmp_path, text).workloads[0].arguments
+    assert isinstance(value, Bytes)
+    assert (len(value.data), value.pointers) == (48, ((0, "in"),))
+
+
+def test_every_key_and_fill_stands_on_the_page() -> None:
+    text = DOCS.read_text()
+    known = [*WorkloadEntry.model_fields, *BufferEntry.model_fields, *DTYPES]
+    fills = [
+        "zeros",
+        "ones",
+        "normal",
+        "uniform",
+        "integers",
+        "arange",
+        "permutation",
+        "offsets",
+        "file",
+    ]
+    assert [key for key in known if f"`{key}" not in text and f" {key}" not in text] == []
+    assert [fill for fill in fills if f"`{fill}" not in text] == []

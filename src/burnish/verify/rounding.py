@@ -2,7 +2,7 @@
 
 The error of a candidate against the truth may not exceed 1.5 × the baseline's own, in the
 largest and in the root-mean-square error, plus a floor that the size of the answers sets.
-The reasons for the numbers are in docs/decisions/0010-what-rounding-may-change.md.
+The reasons for the numbers are in docs/decisions/0005-what-rounding-may-change.md.
 """
 
 import math
