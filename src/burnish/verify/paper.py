@@ -60,6 +60,7 @@ class Paper:
         self._plain = plain
         self._plan = plan
         self._cases = search_cases(plain.album.workload, plan.seed)
+        self._extra = extra_cases(plain.album.workload, plan.seed)
         self._kept: dict[int, Expected] = {}
         self._room = _room(plain, share_bytes)
         self.first = self._expected(0)
@@ -89,8 +90,8 @@ class Paper:
 
     def extra(self) -> Iterator[Expected]:
         """What an unproven candidate is held against beside that."""
-        for at, case in enumerate(extra_cases(self._plain.album.workload, self._plan.seed)):
-            yield self._made(case, at, keep=False)
+        for number in range(len(self._cases), len(self._cases) + len(self._extra)):
+            yield self._expected(number)
 
     def repeats(self, *, is_final: bool) -> int:
         """How often a candidate is launched on the first case."""
@@ -103,7 +104,7 @@ class Paper:
         if number in self._kept:
             return self._kept[number]
         keep = number < self._room
-        expected = self._made(self._cases[number], number, keep=keep)
+        expected = self._made([*self._cases, *self._extra][number], number, keep=keep)
         if keep:
             self._kept[number] = expected
         return expected
