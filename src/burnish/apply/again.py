@@ -131,12 +131,12 @@ def main(argv: list[str]) -> int:
     known = memory.recall()
     if known is not None:
         stdout, stderr, image = known
-        if not image:
-            _become([argv[0], *rest])
         try:
+            if not image:
+                _become([argv[0], *rest])
             deliver(image, memory.output)
         except OSError:
-            pass  # the long way ends in what the real ptxas says of it
+            pass  # the long way ends in what there is to say of it
         else:
             print_messages(stdout, stderr)
             return 0
