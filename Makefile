@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 REQUIRE ?=
+WHEELS ?=
+SITE   ?= build/gpu
 PYTEST_ARGS ?=
 
 .PHONY: demo test check format gpu bench clean
@@ -33,8 +35,11 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# On a machine without a package index: WHEELS=DIR, a folder that scripts/carry.py packed.
 gpu:
-	$(PYTHON) -m pytest -m gpu --require gpu $(PYTEST_ARGS)
+	$(if $(WHEELS),PYTHONPATH=src $(PYTHON) scripts/carry.py unpack $(WHEELS) $(SITE))
+	$(if $(WHEELS),BURNISH_CACHE=$(abspath $(SITE))/cache PYTHONPATH=src:.:$(SITE)) \
+	  $(PYTHON) -m pytest tests/gpu --require gpu $(PYTEST_ARGS)
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/run.py

@@ -1,10 +1,12 @@
 """The space of a PTX kernel on a real ptxas: what is offered, and what it does to the code."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.helpers import fake_ptxas
 
 from burnish.errors import KernelError, SpaceError, UsageError
 from burnish.evaluate.compiled import check_canary
@@ -169,3 +171,14 @@ def test_opaque_files_are_choices_only_where_unproven_ones_are_allowed(tmp_path:
     config = bound.space.config({"opaque.file": "a.acf"})
     assert bound.code_of(config).opaque == b"\0opaque"
     assert bound.baseline.opaque == b""
+
+
+def test_a_ptxas_that_refuses_the_kernel_is_no_choice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing = fake_ptxas.install(tmp_path / "old", version="12.4.131")
+    refusing.always(fake_ptxas.refuse("this PTX is too new"))
+    monkeypatch.setenv("PATH", f"{refusing.tool.path.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "cache"))
+    bound = open_space(Task(kernel=KERNEL, device="none"))
+    assert "12.4.131" not in {tool.version for tool in bound.toolchain.all("ptxas")}

@@ -1,6 +1,5 @@
 """From a file to a kernel: read it, find the entry, put its plain build into normal form."""
 
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +11,12 @@ from burnish.ptx.digest import entry_digest
 from burnish.ptx.module import Module, parse
 from burnish.ptx.replace import refuses
 from burnish.toolchain.discover import architectures
-from burnish.toolchain.gcc import Gcc, source_key
-from burnish.toolchain.gcc_options import parse as parse_gcc
 from burnish.toolchain.nvcc import translate
 from burnish.toolchain.options import Normal, normal_form
-from burnish.toolchain.ptxas import Refusal
 
-__all__ = ["Words", "c_kernel", "cuda_kernel", "ptx_kernel", "read_text"]
+__all__ = ["Words", "cuda_kernel", "ptx_kernel", "read_text"]
 
 _MOST_SOURCE_BYTES = 64 << 20
-_USUAL_C = ("-O3",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,42 +116,7 @@ def _of_ptx(path: Path, text: str, normal: Normal, tool: Tool, wanted: tuple[str
     )
 
 
-def c_kernel(path: Path, gcc: Gcc, *, entry: str = "", options: Sequence[str] = ()) -> Kernel:
-    """Read a C file as a kernel; its text is the preprocessed one.
-
-    Args:
-        path: The file.
-        gcc: The gcc of the plain build.
-        entry: The function to tune; may be left out where there is one.
-        options: Options of the plain build, as on gcc's command line; ``-O3`` where there is none.
-
-    Raises:
-        UsageError: No such function.
-        KernelError: gcc refuses the file.
-    """
-    read_text(path)
-    line = parse_gcc(options or _USUAL_C)
-    if line.inputs:
-        raise UsageError(f"{line.inputs[0]}: what follows -- are options, not input files")
-    text = gcc.preprocess(path, (*line.options, *line.preprocessing))
-    plain = gcc.compile(text, line.options)
-    if isinstance(plain, Refusal):
-        raise KernelError(f"{path}: {plain.message}")
-    chosen = _chosen(entry, plain.functions, path)
-    return Kernel(
-        name=path.name,
-        language="c",
-        text=text,
-        entry=chosen,
-        arch=platform.machine(),
-        options=line.options,
-        key=source_key(text, chosen),
-    )
-
-
 def _chosen(entry: str, names: Sequence[str], path: Path) -> str:
-    if not names:
-        raise KernelError(f"{path}: no function there that others can call")
     if entry and entry not in names:
         raise UsageError(f"{path}: no entry {entry!r}; it has: {_listed(names)}")
     if not entry and len(names) > 1:

@@ -11,23 +11,26 @@ from burnish.errors import KernelError, LaunchError, ToolchainError, UsageError
 from burnish.evaluate.compiled import Compiler
 from burnish.evaluate.host import HostCompiler
 from burnish.evaluate.ptx import PtxCompiler
+from burnish.model.code import Code
 from burnish.model.frozen import FrozenMap
 from burnish.model.kernel import Kernel
 from burnish.model.toolchain import Tool, Toolchain
 from burnish.ptx.module import parse
 from burnish.settings import Settings, load
 from burnish.spaces.bound import BoundSpace
+from burnish.spaces.c_kernel import c_kernel
 from burnish.spaces.host import HostSpace, host_space
-from burnish.spaces.kernel import Words, c_kernel, cuda_kernel, ptx_kernel, read_text
+from burnish.spaces.kernel import Words, cuda_kernel, ptx_kernel, read_text
 from burnish.spaces.ptx import PtxSpace, ptx_space
 from burnish.spaces.request import Request
 from burnish.toolchain.cache import CompileCache
-from burnish.toolchain.discover import find, identify
+from burnish.toolchain.discover import architectures, find, identify
 from burnish.toolchain.gcc import Gcc
 from burnish.toolchain.nvcc import ptxas_beside
 from burnish.toolchain.pipeline import Pipeline
 from burnish.toolchain.places import Place
 from burnish.toolchain.process import Limits
+from burnish.toolchain.ptxas import Refusal
 from burnish.tuning.device import DeviceChoice
 from burnish.tuning.task import Task
 
@@ -60,8 +63,26 @@ def open_space(task: Task, folder: Path, settings: Settings | None = None) -> Bo
         ToolchainError: The compiler of the plain build is missing.
     """
     opaque = Request.opaque_in(task.opaque) if task.opaque else ()
+    settings = settings or load()
     kernel, toolchain = open_kernel(task, folder, settings)
+    if kernel.language == "ptx":
+        toolchain = _that_accept(kernel, toolchain, _pipeline(folder, settings))
     return bind(task, kernel, toolchain, opaque)
+
+
+def _that_accept(kernel: Kernel, toolchain: Toolchain, pipeline: Pipeline) -> Toolchain:
+    """The toolchain without those ptxas that refuse the kernel: an older one may not know it."""
+    _plain, *others = toolchain.all("ptxas")
+    refusing = {
+        tool.name
+        for tool in others
+        if kernel.arch not in architectures(tool)
+        or isinstance(
+            pipeline.assemble(tool, kernel.text, Code(tool.name, kernel.options), kernel.arch),
+            Refusal,
+        )
+    }
+    return Toolchain(tuple(tool for tool in toolchain.tools if tool.name not in refusing))
 
 
 def bind(
@@ -129,8 +150,11 @@ def compiler_of(bound: BoundSpace, folder: Path, settings: Settings) -> Compiler
     if isinstance(bound, HostSpace):
         return HostCompiler(bound, Gcc(bound.toolchain.first("gcc"), folder, _LIMITS))
     assert isinstance(bound, PtxSpace), "there are two languages"
-    cache = CompileCache(settings.cache / "compiled", _CACHE_BYTES)
-    return PtxCompiler(bound, Pipeline(cache, folder, _LIMITS))
+    return PtxCompiler(bound, _pipeline(folder, settings))
+
+
+def _pipeline(folder: Path, settings: Settings) -> Pipeline:
+    return Pipeline(CompileCache(settings.cache / "compiled", _CACHE_BYTES), folder, _LIMITS)
 
 
 def read_workloads(task: Task, kernel: Kernel) -> LaunchFile:
