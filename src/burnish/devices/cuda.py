@@ -10,19 +10,25 @@ from burnish.errors import DeviceError
 
 if TYPE_CHECKING:
     from burnish.devices.cuda_device import CudaDevice
+    from burnish.devices.cuda_gpu import Gpu
 
-__all__ = ["card_names", "open_cuda", "require_healthy"]
+__all__ = ["card_names", "cards_found", "open_cuda", "require_healthy"]
 
 _PACKAGES = "the packages for NVIDIA cards are missing; try: pip install 'burnish[cuda]'"
 
 
-def card_names() -> tuple[str, ...]:
-    """Models of the cards of this machine; empty where there is none, no driver or no package."""
+def cards_found() -> "tuple[Gpu, ...]":
+    """The cards of this machine; empty where there is none, no driver or no package."""
     try:
         from burnish.devices.cuda_gpu import gpus
     except ImportError:
         return ()
-    return tuple(gpu.name for gpu in gpus())
+    return tuple(gpus())
+
+
+def card_names() -> tuple[str, ...]:
+    """Models of the cards of this machine."""
+    return tuple(card.name for card in cards_found())
 
 
 def open_cuda(ordinal: int = 0) -> "CudaDevice":

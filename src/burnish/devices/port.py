@@ -24,6 +24,7 @@ __all__ = [
     "Regime",
     "Resident",
     "Session",
+    "Shared",
 ]
 
 Image = NDArray[np.uint8]
@@ -123,6 +124,14 @@ class Resident(Protocol):
 
     def release(self, held: int) -> None:
         """Forget a kept image."""
+
+
+@runtime_checkable
+class Shared(Protocol):
+    """A device that other processes may use at the same time; devices offer it where they know."""
+
+    def others(self) -> tuple[int, ...]:
+        """Process numbers of others that use it now."""
 
 
 class Device(Protocol):

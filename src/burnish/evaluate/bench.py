@@ -11,6 +11,7 @@ from typing import Self
 
 import numpy as np
 
+from burnish.devices.peer import Start
 from burnish.devices.port import Device
 from burnish.devices.supervise import Supervisor, run_limit
 from burnish.devices.worker import Fault, Worker, WorkerFailure
@@ -201,7 +202,7 @@ class Bench:
         return confirm(sitting, self.setup.workloads, self._fresh, Limits(limit_s))
 
     def _fresh(self) -> Worker[Device]:
-        return Worker(self.setup.open_device)
+        return Worker(self.setup.open_device, Start(quiet=True))
 
     def _block(self, contenders: Sequence[Candidate], rounds: int, number: int) -> Array:
         """Time contenders together; one that ends the worker twice gets no time."""

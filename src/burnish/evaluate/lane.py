@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from burnish.devices.port import Device, Program, Regime, Session
+from burnish.devices.port import Device, Program, Regime, Session, Shared
 from burnish.devices.worker import stage
 from burnish.measure.race import Screening, Standing, screen
 from burnish.measure.rounds import Plan as Rounding
@@ -135,8 +135,15 @@ class Plain:
             times_us=FrozenMap(dict(zip(rounds.workloads, medians.tolist(), strict=True))),
             calls=FrozenMap(dict(zip(rounds.workloads, rounds.calls, strict=True))),
             check_s=check_s,
-            notes=tuple(lane.examiner.notes),
+            notes=(*lane.examiner.notes, *_company(lane.device)),
         )
+
+
+def _company(device: Device) -> list[str]:
+    """A note where other processes use the device: their work is in every time."""
+    others = device.others() if isinstance(device, Shared) else ()
+    listed = ", ".join(map(str, others))
+    return [f"other processes use the device, too: {listed}"] if others else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,7 @@ class Result:
         seconds: Stage to seconds, added over all trials.
         toolchain: Names of the compilers that were a choice.
         device: What was measured on; empty where nothing was run.
+        driver: Version of its driver.
         resolution: Interval of the plain build's ratio to its own copy, where it was measured:
             what is nearer to 1 cannot be told from it.
         remarks: What a reader should know of the measurement.
@@ -95,6 +96,7 @@ class Result:
     seconds: FrozenMap[float]
     toolchain: tuple[str, ...] = ()
     device: str = ""
+    driver: str = ""
     resolution: tuple[float, float] | None = None
     remarks: tuple[str, ...] = ()
     interrupted: bool = False

@@ -106,6 +106,7 @@ def _evidence(winner: Winner, result: Result, regime: str) -> Evidence:
         rounds=winner.rounds,
         regime=regime,
         device=result.device,
+        driver=result.driver,
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
         study=result.study,
         burnish=__version__,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from burnish.devices.cuda import card_names, open_cuda
+from burnish.devices.cuda import cards_found, open_cuda
 from burnish.devices.host import open_host
 from burnish.devices.port import Device, Regime
 from burnish.errors import UsageError
@@ -26,6 +26,7 @@ class DeviceChoice:
     Attributes:
         kind: ``none``, ``host`` or ``cuda``.
         name: The model; empty for ``none``.
+        driver: Version of its driver; empty where there is none.
         open: Opens it, in a worker; None for ``none``.
         regime: What the caches hold when a timed launch starts, unless the user says otherwise.
             A card's kernel meets other kernels' data; on the host, where a cache is as large as
@@ -35,6 +36,7 @@ class DeviceChoice:
 
     kind: str
     name: str = ""
+    driver: str = ""
     open: Callable[[], Device] | None = None
     regime: Regime = Regime.COLD
 
@@ -53,7 +55,7 @@ def choose_device(task: Task) -> DeviceChoice:
         return DeviceChoice("none")
     match = _CUDA.fullmatch(wanted)
     if wanted == "host" and is_host_kernel:
-        return DeviceChoice("host", _processor_name(), open_host, Regime.WARM)
+        return DeviceChoice("host", _processor_name(), "", open_host, Regime.WARM)
     if match is None and wanted != "host":
         raise UsageError(f"--device {task.device!r}: choose auto, cuda, cuda:N, host or none")
     if is_host_kernel or match is None:
@@ -73,8 +75,9 @@ def _processor_name() -> str:
 
 
 def _card(ordinal: int, task: Task) -> DeviceChoice:
-    cards = card_names()
+    cards = cards_found()
     if ordinal >= len(cards):
-        found = ", ".join(cards) or "no CUDA device"
+        found = ", ".join(card.name for card in cards) or "no CUDA device"
         raise UsageError(f"--device {task.device}: found {found}; name another device, {_STATIC}")
-    return DeviceChoice("cuda", cards[ordinal], partial(open_cuda, ordinal))
+    card = cards[ordinal]
+    return DeviceChoice("cuda", card.name, card.driver, partial(open_cuda, ordinal))

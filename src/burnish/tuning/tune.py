@@ -30,7 +30,7 @@ from burnish.tuning.rules import rules_for
 from burnish.tuning.study import begin
 from burnish.tuning.task import Task
 
-__all__ = ["tune"]
+__all__ = ["Run", "tune"]
 
 Observer = Callable[[Trial], None]
 
@@ -70,7 +70,7 @@ def tune(
         plain = check_canary(compiler)
         store = stack.enter_context(open_store(task.store or settings.store))
         study, recorded = begin(task, bound, Measured(device, launch), store)
-        run = _Run(task, compiler, plain, store, study, observe)
+        run = Run(task, compiler, plain, store, study, observe)
         if launch is None or device.open is None or plain.binary is None:
             result = run.static(recorded)
         else:
@@ -84,15 +84,26 @@ def tune(
                 folder=Path.cwd(),
             )
             bench = stack.enter_context(Bench(setup, task.seed, rules_for(device.kind)))
-            result = replace(run.measured(recorded, bench), device=device.name)
+            result = replace(
+                run.measured(recorded, bench), device=device.name, driver=device.driver
+            )
         if task.output is None or result.interrupted:
             return result, ()
         return result, save_winners(task.output, bound, result, task.regime if launch else "")
 
 
 @dataclass(frozen=True)
-class _Run:
-    """One run of a study, from the first trial to the result."""
+class Run:
+    """One run of a study, from the first trial to the result.
+
+    Attributes:
+        task: What is wanted of the search.
+        compiler: Makes machine code of configs.
+        plain: The plain build.
+        store: Keeps trials and what was confirmed.
+        study: Name of the study in it.
+        observe: Told of every trial as it ends.
+    """
 
     task: Task
     compiler: Compiler

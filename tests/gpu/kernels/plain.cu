@@ -55,11 +55,14 @@ extern "C" __global__ void add_view(const float* x, const float* half, float* y,
 // Tells how often it ran since the globals were set.
 extern "C" __global__ void with_globals(const float* x, float* y, int n)
 {
+    // Only the first block reads and counts: blocks run in any order.
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int seen = blockIdx.x ? 0 : counter;
+    __syncthreads();
     if (i < n)
-        y[i] = x[i] * gains[i % 4] + (float)counter;
-    if (i == n - 1)
-        counter = counter + 1;
+        y[i] = x[i] * gains[i % 4] + (float)seen;
+    if (i == 0)
+        counter = seen + 1;
 }
 
 extern "C" __global__ void reversed(const float* x, float* y, int n)
