@@ -1,6 +1,7 @@
 """`burnish init`: a launch file for every kind of kernel, that fits once it is filled in."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,15 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 FILL = {"role": '"out"', "value": "256", "shape": "256", "fill": '"arange"'}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BURNISH_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
 
 

@@ -16,7 +16,7 @@ from burnish.errors import BurnishError
 __all__ = ["run"]
 
 # Verbs in the order in which `burnish --help` shows them; each is a module and its function.
-_VERBS = ("tune", "init", "controls", "show", "studies", "shims", "toolchain", "doctor")
+_VERBS = ("tune", "init", "verify", "controls", "show", "studies", "shims", "toolchain", "doctor")
 _GROUPS = ("toolchain",)
 _INTERRUPTED = 130
 _USAGE = 2
@@ -64,6 +64,7 @@ def _app(verbs: Sequence[str]) -> typer.Typer:
             app.command(verb)(getattr(module, verb))
     if len(verbs) > 1:
         app.command("ptxas", add_help_option=False)(_ptxas)
+        app.command("cc", add_help_option=False)(_cc)
     return app
 
 
@@ -73,6 +74,10 @@ def _keep_verbs() -> None:
 
 def _ptxas() -> None:
     """Assemble as ptxas does, with a controls file: burnish ptxas ARGS --apply-controls FILE."""
+
+
+def _cc() -> None:
+    """Compile as gcc does, with a controls file: burnish cc ARGS --apply-controls FILE."""
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:

@@ -11,7 +11,7 @@ from burnish.model.objective import METRICS
 from burnish.model.result import Result, Winner
 from burnish.model.verdict import Outcome
 
-__all__ = ["document", "table"]
+__all__ = ["document", "table", "verified"]
 
 _MOST_CONTROLS = 12
 
@@ -27,6 +27,22 @@ def table(result: Result, files: Sequence[Path]) -> RenderableType:
             + (f", failed: {failed}" if failed else "")
         ),
     ]
+    lines += _found(result)
+    lines += [Text(""), Text(_sentence(result), style="bold")]
+    lines += [Text(f"wrote {file}") for file in files]
+    if files and result.outcome is Outcome.BETTER:
+        verb = "cc" if result.toolchain[0].startswith("gcc ") else "ptxas"
+        lines.append(Text(f"to apply it: burnish {verb} … --apply-controls {files[0]}"))
+    return Group(*lines)
+
+
+def verified(result: Result) -> RenderableType:
+    """What `burnish verify` prints: figures, each workload's ratio, verdict."""
+    return Group(*_found(result), Text(""), Text(_answer(result), style="bold"))
+
+
+def _found(result: Result) -> list[RenderableType]:
+    lines: list[RenderableType] = []
     for winner in result.winners:
         lines += [
             Text(""),
@@ -38,12 +54,7 @@ def table(result: Result, files: Sequence[Path]) -> RenderableType:
     if result.resolution is not None:
         low, high = result.resolution
         lines.append(Text(f"the plain build against its own copy: {low:.4f} to {high:.4f}"))
-    lines += [Text(remark) for remark in result.remarks]
-    lines += [Text(""), Text(_sentence(result), style="bold")]
-    lines += [Text(f"wrote {file}") for file in files]
-    if files and result.outcome is Outcome.BETTER:
-        lines.append(Text(f"to apply it: burnish ptxas … --apply-controls {files[0]}"))
-    return Group(*lines)
+    return [*lines, *(Text(remark) for remark in result.remarks)]
 
 
 def _figures(result: Result, winner: Winner) -> Table:
@@ -99,6 +110,14 @@ def _sentence(result: Result) -> str:
     return f"no win ({result.outcome}): the plain build is as good as anything that was found"
 
 
+def _answer(result: Result) -> str:
+    if result.outcome is Outcome.BETTER:
+        return "BETTER than the plain build, here and now"
+    if result.outcome is Outcome.WRONG:
+        return "WRONG: its answers are not those of the plain build; do not use it here"
+    return f"no win here ({result.outcome})"
+
+
 def document(result: Result, files: Sequence[Path], seed: int) -> dict[str, object]:
     """Everything that is printed, with stable keys, ready for JSON."""
     counts = result.counts
@@ -133,6 +152,7 @@ def document(result: Result, files: Sequence[Path], seed: int) -> dict[str, obje
         "seconds": dict(result.seconds),
         "toolchain": list(result.toolchain),
         "device": result.device,
+        "driver": result.driver,
         "winners": [_winner(result, winner) for winner in result.winners],
         "files": [str(file) for file in files],
     }

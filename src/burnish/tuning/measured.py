@@ -17,7 +17,7 @@ from burnish.model.verdict import Outcome
 from burnish.tuning.conclude import best_trials, decided
 from burnish.tuning.loop import settled
 
-__all__ = ["Confirmed", "Shortlist", "conclude_measured"]
+__all__ = ["Confirmed", "Shortlist", "conclude_measured", "winner_of"]
 
 _KEPT = 128
 _HOPE_RATIO = 0.995  # a candidate that looks slower than that is not raced
@@ -87,7 +87,7 @@ def conclude_measured(
     confirmation = bench.confirm(right, ran)
     judgement = judge(confirmation.evidence)
     ranking = judgement.ranking if len(objective.minimize) > 1 else judgement.ranking[:1]
-    winners = [_winner(right[place].trial, place, confirmation, judgement) for place in ranking]
+    winners = [winner_of(right[place].trial, place, confirmation, judgement) for place in ranking]
     if len(objective.minimize) > 1:
         winners = [_point(winner, trials[0], objective) for winner in winners]
     winners = [replace(one, controls=decided(one.trial, compiler)) for one in winners]
@@ -119,7 +119,8 @@ def _checked(
     return right, wrong
 
 
-def _winner(trial: Trial, place: int, confirmation: Confirmation, judgement: Judgement) -> Winner:
+def winner_of(trial: Trial, place: int, confirmation: Confirmation, judgement: Judgement) -> Winner:
+    """What was decided about the finalist in a place, and what was measured of it."""
     processes, rounds = confirmation.evidence.figures.shape[:2]
     return Winner(
         trial=trial,
