@@ -1,4 +1,4 @@
-"""``burnish ptxas``: the compilers' own command lines, with a controls file."""
+"""``burnish ptxas`` and ``burnish cc``: the compilers' own command lines, with a controls file."""
 
 from collections.abc import Sequence
 
@@ -7,8 +7,12 @@ __all__ = ["run_compiler"]
 
 def run_compiler(name: str, argv: Sequence[str]) -> int:
     """Run a compiler with a controls file; returns its exit code."""
-    from burnish.apply.ptxas import main
+    if name == "cc":
+        from burnish.apply.cc import main as cc
+
+        return cc(argv)
+    from burnish.apply.ptxas import main as ptxas
 
     if name != "ptxas":
         raise NotImplementedError(name)
-    return main(list(argv))
+    return ptxas(argv)

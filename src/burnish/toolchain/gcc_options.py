@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["CommandLine", "is_tuning_option", "parse"]
+__all__ = ["CommandLine", "decides", "is_tuning_option", "parse", "tokens"]
 
 # Their value may be an argument of its own; the first kind only so.
 _SEPARATE = {
@@ -82,13 +82,13 @@ def parse(argv: Sequence[str]) -> CommandLine:
     way). What is not known counts. Options of preprocessing do not: the key of a kernel is made
     of preprocessed text; but the language standard does, as it decides about arithmetic too.
     """
-    tokens = list(_tokens(argv))
-    inputs = _flat(one for one in tokens if not one[0].startswith("-") or one == ("-",))
-    said = [one for one in tokens if one[0].startswith("-") and one != ("-",)]
+    everything = list(tokens(argv))
+    inputs = _flat(one for one in everything if not one[0].startswith("-") or one == ("-",))
+    said = [one for one in everything if one[0].startswith("-") and one != ("-",)]
     words = [one[0] for one in said]
     outputs = [word[2:] for word in words if word.startswith("-o")]
     return CommandLine(
-        options=_normal([one for one in said if _counts(one[0])]),
+        options=_normal([one for one in said if decides(one[0])]),
         preprocessing=_flat(one for one in said if _PREPROCESSING.match(one[0])),
         linking=_flat(one for one in said if _LINKING.match(one[0])),
         inputs=inputs,
@@ -105,7 +105,7 @@ def is_tuning_option(option: str) -> bool:
     return bool(_TUNING.fullmatch(option)) and not _NO_TUNING.match(option)
 
 
-def _tokens(argv: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def tokens(argv: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Options with their values: as one word where gcc takes it so, else as two."""
     words = iter(argv)
     for word in words:
@@ -119,7 +119,8 @@ def _tokens(argv: Sequence[str]) -> Iterator[tuple[str, ...]]:
             yield (word,)
 
 
-def _counts(word: str) -> bool:
+def decides(word: str) -> bool:
+    """Whether an option may decide about machine code: what is not known does."""
     if word.startswith(("-std=", "-fopenmp")) or word == "-ansi":
         return True
     others = (_NOTHING.match(word), _PREPROCESSING.match(word), _LINKING.match(word))
