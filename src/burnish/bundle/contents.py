@@ -2,20 +2,23 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from burnish.bundle.dtypes import Array, Dtype, dtype
 from burnish.bundle.fills import Fill, parse_fill, say_fill, unfit
 from burnish.bundle.layout import elements, extent, is_dense, offset_bytes, overlaps
-from burnish.bundle.schema import BufferEntry
 from burnish.errors import LaunchError
 from burnish.model.workload import Buffer, Role
+
+if TYPE_CHECKING:  # workers load files, and need no pydantic for it: half a second each
+    from burnish.bundle.schema import BufferEntry
 
 __all__ = ["checked_buffer", "checked_views", "load_file", "source_file"]
 
 
-def checked_buffer(entry: BufferEntry, folder: Path) -> Buffer:
+def checked_buffer(entry: "BufferEntry", folder: Path) -> Buffer:
     """A buffer of the model from what the file says.
 
     Raises:
@@ -101,7 +104,7 @@ def _check_strides(buffer: Buffer) -> None:
         )
 
 
-def _fill(entry: BufferEntry, buffer: Buffer, folder: Path) -> str:
+def _fill(entry: "BufferEntry", buffer: Buffer, folder: Path) -> str:
     kind = dtype(buffer.dtype)
     if buffer.view_of or buffer.role is Role.OUT:
         if entry.fill:
