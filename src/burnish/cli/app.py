@@ -64,12 +64,17 @@ def _app(verbs: Sequence[str]) -> typer.Typer:
             app.command(verb)(getattr(module, verb))
     if len(verbs) > 1:
         app.command("ptxas", add_help_option=False)(_ptxas)
+        app.command("nvcc", add_help_option=False)(_nvcc)
         app.command("cc", add_help_option=False)(_cc)
     return app
 
 
 def _keep_verbs() -> None:
     """Finds the speed left in a GPU kernel after its author is done."""
+
+
+def _nvcc() -> None:
+    """Compile as nvcc does, with a controls file: burnish nvcc ARGS --apply-controls FILE."""
 
 
 def _ptxas() -> None:

@@ -1,18 +1,13 @@
-"""``burnish ptxas`` and ``burnish cc``: the compilers' own command lines, with a controls file."""
+"""``burnish ptxas``, ``nvcc`` and ``cc``: the compilers' command lines, with a controls file."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import cast
 
 __all__ = ["run_compiler"]
 
 
 def run_compiler(name: str, argv: Sequence[str]) -> int:
     """Run a compiler with a controls file; returns its exit code."""
-    if name == "cc":
-        from burnish.apply.cc import main as cc
-
-        return cc(argv)
-    from burnish.apply.ptxas import main as ptxas
-
-    if name != "ptxas":
-        raise NotImplementedError(name)
-    return ptxas(argv)
+    main = cast("Callable[[Sequence[str]], int]", import_module(f"burnish.apply.{name}").main)
+    return main(argv)
