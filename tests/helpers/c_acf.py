@@ -13,7 +13,7 @@ from burnish.spaces.c_kernel import c_kernel
 from burnish.toolchain.discover import find_one
 from burnish.toolchain.gcc import Gcc, Object
 
-__all__ = ["FASTER", "NBODY", "PROGRAM", "block", "gcc", "write"]
+__all__ = ["FASTER", "NBODY", "PROGRAM", "block", "gcc", "launch", "write"]
 
 NBODY = Path(__file__).parents[2] / "examples" / "nbody.c"
 # sqrtf without a call for the sake of errno: the same bits, and what is vectorised is faster.
@@ -32,6 +32,31 @@ int main(void) {
     for (int i = 0; i < N; i += 21) printf("%a %a %a\\n", v[4][i], v[5][i], v[6][i]);
 }
 """
+_BUFFERS = "".join(
+    f'  {{ name = "{name}", buffer = "f32", shape = [SIZE], {what} }},\n'
+    for name, what in [
+        *((name, 'fill = "uniform(0.1, 1.0)"') for name in ("x", "y", "z", "mass")),
+        *((name, 'role = "out"') for name in ("ax", "ay", "az")),
+    ]
+)
+_WORKLOAD = f"""
+[[workload]]
+name = "SIZE"
+held_out = HELD
+arguments = [
+{_BUFFERS}  {{ name = "bodies", scalar = "i32", value = SIZE }},
+]
+"""
+
+
+def launch(path: Path, size: int, held_out: int) -> Path:
+    """Write a launch file for few bodies, so that tests are short."""
+    workloads = [
+        _WORKLOAD.replace("SIZE", str(bodies)).replace("HELD", str(bodies == held_out).lower())
+        for bodies in (size, held_out)
+    ]
+    path.write_text("".join(['entry = "nbody"\n', *workloads]))
+    return path
 
 
 def gcc() -> Tool:

@@ -96,6 +96,7 @@ def verify(task: Task, file: Path, *, settings: Settings | None = None) -> Resul
         winners=tuple(replace(one, controls=applied.block.controls) for one in result.winners),
         toolchain=tuple(tool.name for tool in bound.toolchain.tools),
         device=device.name,
+        driver=device.driver,
     )
 
 
