@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, Self
 
 from burnish.errors import InternalError, ToolchainError
 from burnish.model.binary import Binary
@@ -14,9 +14,19 @@ from burnish.model.space import Config, Space
 from burnish.model.trial import Status, Trial
 from burnish.spaces.bound import BoundSpace
 
-__all__ = ["Compiled", "Compiler", "check_canary", "demand_of", "over_limit", "trial_of"]
+__all__ = [
+    "Compiled",
+    "Compiler",
+    "build_limit_s",
+    "check_canary",
+    "demand_of",
+    "over_limit",
+    "trial_of",
+]
 
 _MOST_MESSAGE = 2000
+_LEAST_BUILD_S = 10.0
+_TIMES_PLAIN = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,9 @@ class Compiler(Protocol):
     @property
     def bound(self) -> BoundSpace:
         """Where the configs come from."""
+
+    def within(self, wall_s: float) -> Self:
+        """The same compiler, with that much time for one build."""
 
     def compile(self, config: Config) -> Compiled:
         """Build a config; a compiler's refusal is a result."""
@@ -106,6 +119,11 @@ def over_limit(trial: Trial, limits: tuple[Limit, ...]) -> Trial:
             why = f"{limit.metric} {figure:g} is above the limit of {limit.most:g}"
             return replace(trial, status=Status.OVER_LIMIT, message=why)
     return trial
+
+
+def build_limit_s(plain: Compiled) -> float:
+    """How long a candidate's build may take: thirty times the plain build's CPU time, or 10 s."""
+    return max(_LEAST_BUILD_S, _TIMES_PLAIN * plain.figures.get("compile-time", 0.0) / 1e3)
 
 
 def check_canary(compiler: Compiler) -> Compiled:

@@ -1,7 +1,7 @@
 """Configs of a C kernel become shared libraries."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from burnish.evaluate.compiled import Compiled, demand_of
 from burnish.model.binary import Binary
@@ -26,6 +26,10 @@ class HostCompiler:
     bound: HostSpace
     gcc: Gcc
     _linked: dict[str, bytes] = field(default_factory=dict, compare=False)
+
+    def within(self, wall_s: float) -> "HostCompiler":
+        """The same compiler, with that much time for one build."""
+        return replace(self, gcc=self.gcc.within(wall_s))
 
     def compile(self, config: Config) -> Compiled:
         """Build a config; a compiler's refusal is a result."""

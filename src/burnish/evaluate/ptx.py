@@ -1,7 +1,7 @@
 """Configs of a PTX kernel become cubins."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from burnish.cubin.digest import binary_digest
 from burnish.cubin.facts import facts
@@ -25,6 +25,11 @@ class PtxCompiler:
 
     bound: PtxSpace
     pipeline: Pipeline
+
+    def within(self, wall_s: float) -> "PtxCompiler":
+        """The same compiler, with that much time for one build."""
+        limits = replace(self.pipeline.limits, wall_s=wall_s)
+        return replace(self, pipeline=replace(self.pipeline, limits=limits))
 
     def compile(self, config: Config) -> Compiled:
         """Build a config; a compiler's refusal is a result."""

@@ -13,7 +13,7 @@ import signal
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -73,6 +73,10 @@ class Gcc:
         self.tool = tool
         self._folder = folder
         self._limits = limits
+
+    def within(self, wall_s: float) -> "Gcc":
+        """The same gcc, with that much time for one call."""
+        return Gcc(self.tool, self._folder, replace(self._limits, wall_s=wall_s))
 
     def preprocess(self, source: Path, options: Sequence[str]) -> str:
         """The text that the compiler proper sees, without file names and line numbers.

@@ -9,7 +9,14 @@ from pathlib import Path
 from burnish.devices.port import Regime
 from burnish.errors import InterruptedStudyError
 from burnish.evaluate.bench import Bench
-from burnish.evaluate.compiled import Compiled, Compiler, check_canary, over_limit, trial_of
+from burnish.evaluate.compiled import (
+    Compiled,
+    Compiler,
+    build_limit_s,
+    check_canary,
+    over_limit,
+    trial_of,
+)
 from burnish.evaluate.lane import LaneSetup
 from burnish.measure.sitting import Contender
 from burnish.model.objective import Objective
@@ -68,6 +75,7 @@ def tune(
         launch = read_workloads(task, bound.kernel) if device.open else None
         compiler = compiler_of(bound, folder, settings)
         plain = check_canary(compiler)
+        compiler = compiler.within(build_limit_s(plain))
         store = stack.enter_context(open_store(task.store or settings.store))
         study, recorded = begin(task, bound, Measured(device, launch), store)
         run = Run(task, compiler, plain, store, study, observe)
