@@ -78,7 +78,8 @@ class Result:
         baseline: Trial 0, the plain build.
         winners: Best first; several where several metrics were minimised.
         counts: How many configs came how far.
-        seconds: Stage to seconds, added over all trials.
+        seconds: Stage to seconds: ``compile``, ``check`` and ``screen`` added over all trials,
+            which overlap; ``searching`` and ``confirming`` as a clock on the wall has them.
         toolchain: Names of the compilers that were a choice.
         device: What was measured on; empty where nothing was run.
         driver: Version of its driver.

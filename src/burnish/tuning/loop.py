@@ -61,6 +61,7 @@ class Loop:
         overlap: Whether configs may be compiled while one is judged; where the host itself is
             timed, they may not.
         interrupted: Whether the user stopped the run.
+        wall_s: How long the run took.
     """
 
     engine: Engine
@@ -71,6 +72,7 @@ class Loop:
     trials: list[Trial] = field(default_factory=list)
     overlap: bool = True
     interrupted: bool = False
+    wall_s: float = 0.0
     _known: dict[str, Trial] = field(default_factory=dict)
     _idle: int = 0
 
@@ -86,12 +88,14 @@ class Loop:
             StoreError: The recorded trials are not those of this study.
         """
         past = {trial.number: trial for trial in recorded}
-        deadline = time.monotonic() + (budget.wall_s or float("inf"))
+        started = time.monotonic()
+        deadline = started + (budget.wall_s or float("inf"))
         try:
             with LocalPool(jobs) as pool:
                 self._search(pool, past, budget, deadline)
         except KeyboardInterrupt:
             self.interrupted = True
+        self.wall_s = time.monotonic() - started
 
     def _search(
         self, pool: LocalPool, past: Mapping[int, Trial], budget: Budget, deadline: float

@@ -1,6 +1,7 @@
 """`burnish.tune`: the whole way from a kernel to an ACF."""
 
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -144,6 +145,7 @@ class Run:
             return trial
 
         loop = self._searched(judge, recorded, overlap=self.task.device != "host")
+        started = time.perf_counter()
         confirmed = Confirmed()
         if not loop.interrupted:
             confirmed = conclude_measured(
@@ -151,8 +153,13 @@ class Run:
             )
             self._keep(confirmed)
         result = self._result(loop, confirmed)
-        counts = replace(result.counts, confirmed=bench.confirmed)
-        return replace(result, counts=counts, remarks=(*result.remarks, *bench.scale.notes))
+        seconds = result.seconds.replace({"confirming": time.perf_counter() - started})
+        return replace(
+            result,
+            counts=replace(result.counts, confirmed=bench.confirmed),
+            seconds=seconds,
+            remarks=(*result.remarks, *bench.scale.notes),
+        )
 
     def _searched(
         self,
@@ -186,7 +193,7 @@ class Run:
             baseline=loop.trials[0],
             winners=confirmed.winners,
             counts=count(loop.trials),
-            seconds=stage_seconds(loop.trials),
+            seconds=stage_seconds(loop.trials).replace({"searching": loop.wall_s}),
             toolchain=tuple(tool.name for tool in self.compiler.bound.toolchain.tools),
             resolution=confirmed.resolution,
             remarks=(*wrong, *(evidence.remarks if evidence else ())),
