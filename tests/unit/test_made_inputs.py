@@ -141,3 +141,56 @@ def test_cases_that_would_repeat_others_are_left_out() -> None:
     assert search_cases(fixed, 0) == (Case(0),)
     assert extra_cases(fixed, 0) == ()
     assert [case.scale for case in search_cases(index, 0)] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fill"),
+    [
+        ("f64", "normal"),
+        ("f32", "normal"),
+        ("bf16", "normal"),
+        ("f8e5m2", "uniform(-1, 2)"),
+        ("f32", "uniform(-1, 2)"),
+        ("i32", "integers(0, 1000)"),
+        ("i32", "arange"),
+        ("i32", "permutation"),
+        ("f16", "ones"),
+    ],
+)
+def test_contents_are_the_same_with_any_number_of_threads(
+    dtype: str, fill: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buffer = Buffer("x", dtype, (3 * 2**19 + 77,), fill=fill)
+    made_by = []
+    for cores in (1, 3):
+        monkeypatch.setattr("os.sched_getaffinity", lambda _pid, cores=cores: set(range(cores)))
+        made_by.append(made(buffer).tobytes())
+    assert made_by[0] == made_by[1]
+
+
+def test_chunks_do_not_repeat_each_other() -> None:
+    length = 2**19
+    got = made(Buffer("x", "f32", (2 * length,), fill="normal"))
+    assert np.count_nonzero(got[:length] == got[length:]) < 100
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16"])
+def test_normal_numbers_have_the_shares_of_the_normal_distribution(dtype: str) -> None:
+    got = values(Buffer("x", dtype, (1_000_000,), fill="normal")).astype(np.float64)
+    for edge, share in ((0.0, 0.5), (1.0, 0.841345), (2.0, 0.977250), (3.0, 0.998650)):
+        error = 5 * (share * (1 - share) / got.size) ** 0.5
+        assert abs((got < edge).mean() - share) < error + 2e-3 * (dtype == "f16")
+        assert abs((got > -edge).mean() - share) < error + 2e-3 * (dtype == "f16")
+    assert np.unique(got).size > (900_000 if dtype == "f32" else 10_000)
+
+
+@pytest.mark.parametrize("count", [1, 2, 65_537, 131_073, 300_000])
+def test_a_permutation_holds_every_number_once_in_no_order(count: int) -> None:
+    got = values(Buffer("x", "i64", (count,), fill="permutation")).astype(np.int64)
+    assert np.array_equal(np.sort(got), np.arange(count))
+    if count > 2:
+        steps, nothing = np.diff(got), got - np.arange(count)
+        assert np.count_nonzero(nothing == 0) < 20
+        assert np.unique(steps).size > count / 4
+        assert abs(np.corrcoef(got[:-1], got[1:])[0, 1]) < 0.02
+        assert abs(np.corrcoef(got, np.arange(count))[0, 1]) < 0.02

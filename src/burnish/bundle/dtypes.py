@@ -24,6 +24,8 @@ Array: TypeAlias = "NDArray[np.generic[object]]"
 Floats: TypeAlias = "NDArray[np.float32] | NDArray[np.float64]"
 
 _CHUNK = 1 << 14  # elements: the temporaries of a conversion stay in the cache
+_INFINITE = 0x7F800000  # pattern of a float32
+_BFLOAT_PAST = 0x7F7F8000  # of the least float32 that rounds past the largest bfloat16
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +149,19 @@ def _to_half(values: NDArray[np.float32]) -> NDArray[np.float16]:
 
 def _to_bfloat(values: NDArray[np.float32]) -> NDArray[np.uint16]:
     bits = values.view(np.uint32)
-    odd = (bits >> np.uint32(16)) & np.uint32(1)
-    rounded = ((bits + np.uint32(0x7FFF) + odd) >> np.uint32(16)).astype(np.uint16)
+    sizes = bits & np.uint32(0x7FFFFFFF)
+    rounded = bits >> np.uint32(16)
+    rounded &= np.uint32(1)
+    rounded += np.uint32(0x7FFF)
+    rounded += bits
+    rounded >>= np.uint32(16)
+    result = rounded.astype(np.uint16)
+    if not sizes.size or sizes.max() < _BFLOAT_PAST:
+        return result
     sign = (bits >> np.uint32(16)).astype(np.uint16) & np.uint16(0x8000)
-    past = ((rounded & np.uint16(0x7FFF)) == np.uint16(0x7F80)) & np.isfinite(values)
-    rounded = np.where(past, sign | np.uint16(0x7F7F), rounded)
-    return np.where(np.isnan(values), sign | np.uint16(0x7FC0), rounded)
+    past = (sizes >= _BFLOAT_PAST) & (sizes < _INFINITE)
+    result = np.where(past, sign | np.uint16(0x7F7F), result)
+    return np.where(sizes > _INFINITE, sign | np.uint16(0x7FC0), result)
 
 
 def _to_fp8(values: NDArray[np.float32], name: str) -> NDArray[np.uint8]:

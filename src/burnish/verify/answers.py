@@ -34,9 +34,22 @@ def written_roots(workload: Workload) -> tuple[Buffer, ...]:
     return tuple(root for root in roots(workload) if is_written(workload, root))
 
 
-def answer(stand: Stand, workload: Workload) -> Answer:
-    """What every written buffer holds now."""
-    return {root.name: stand.image(root.name) for root in written_roots(workload)}
+def answer(stand: Stand, workload: Workload, like: Answer | None = None) -> Answer:
+    """What every written buffer holds now.
+
+    Args:
+        stand: The stand.
+        workload: Its workload.
+        like: An answer that is expected again: where a buffer holds it, its very image is
+            given back, and nothing is moved if it is kept on the device.
+    """
+    known = like or {}
+    return {
+        root.name: known[root.name]
+        if root.name in known and stand.holds(root.name, known[root.name], keep=False)
+        else stand.image(root.name)
+        for root in written_roots(workload)
+    }
 
 
 def part_of(album: Album, given: Answer, region: Region) -> Image:

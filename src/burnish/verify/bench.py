@@ -101,25 +101,44 @@ class Bench:
             finding = self._inputs(self._stand, expected, right)
             if not finding.is_right:
                 return self._proved(candidate, expected, finding)
-        own = self._own(expected, candidate.demand) if runs > 1 else None
-        for run in range(1, runs):
-            self._stand.rerun(candidate.program)
-            if own and not alike(self._album, own, answer(self._stand, self._workload)):
-                finding = Finding(Status.UNSTABLE, "other bits on each launch with the same inputs")
-                return self._proved(candidate, expected, finding)
-            fault = "" if own else self._fault(self._stand, expected, candidate.demand)
-            if fault:
-                launches = "launch" if run == 1 else f"{run} launches"
-                words = f"right on the first {launches}, wrong on the next one: {fault}"
-                finding = self._inputs(self._stand, expected, Finding(Status.UNSTABLE, words))
-                return self._proved(candidate, expected, finding)
-        return right
+        return self._repeated(candidate, expected, runs) if runs > 1 else right
 
-    def _own(self, expected: Expected, demand: Risk) -> Answer | None:
-        """A candidate's own answer, where it may be another one but must repeat."""
+    def _repeated(self, candidate: Candidate, expected: Expected, runs: int) -> Finding:
+        """Launch again on inputs to which the first answer was right."""
+        own = self._own(expected, candidate.demand)
+        try:
+            for run in range(1, runs):
+                self._stand.rerun(candidate.program)
+                finding = self._once_more(candidate, expected, own, run)
+                if not finding.is_right:
+                    return self._proved(candidate, expected, finding)
+        finally:
+            self._stand.drop({n: one for n, one in own.items() if one is not expected.after[n]})
+        return Finding(Status.OK, "")
+
+    def _once_more(
+        self, candidate: Candidate, expected: Expected, own: Answer, run: int
+    ) -> Finding:
+        """Whether a further launch gave the first one's bits, or a right answer at least."""
+        if own and not alike(self._album, own, answer(self._stand, self._workload, own)):
+            return Finding(Status.UNSTABLE, "other bits on each launch with the same inputs")
+        fault = "" if own else self._fault(self._stand, expected, candidate.demand)
+        if not fault:
+            return Finding(Status.OK, "")
+        launches = "launch" if run == 1 else f"{run} launches"
+        words = f"right on the first {launches}, wrong on the next one: {fault}"
+        return self._inputs(self._stand, expected, Finding(Status.UNSTABLE, words))
+
+    def _own(self, expected: Expected, demand: Risk) -> Answer:
+        """A candidate's own answer, where it may be another one but must repeat; else empty."""
         if demand is not Risk.ROUNDING or not expected.is_repeatable:
-            return None
-        return answer(self._stand, self._workload)
+            return {}
+        return {
+            name: wanted
+            if self._stand.holds(name, wanted, keep=expected.keep)
+            else self._stand.grab(name)
+            for name, wanted in expected.after.items()
+        }
 
     def _fault(self, stand: Stand, expected: Expected, demand: Risk) -> str:
         for name, wanted in expected.after.items():
@@ -197,7 +216,7 @@ class Bench:
         runs: list[Answer] = []
         for _ in range(proofs):
             self._stand.rerun(self.plain.program)
-            runs = [*runs[-1:], answer(self._stand, self._workload)]
+            runs = [*runs[-1:], answer(self._stand, self._workload, expected.after)]
             if not alike(self._album, expected.after, runs[-1]):
                 for _ in range(_PROOFS):
                     self._stand.rerun(self.plain.program)

@@ -48,8 +48,8 @@ class Mismatch:
 
 def same(one: Image, other: Image) -> bool:
     """Whether two images hold the same bytes. Leaves at the first difference."""
-    if one.size != other.size:
-        return False
+    if one is other or one.size != other.size:
+        return one is other
     for start in range(0, one.size, _CHUNK):
         mine, yours = one[start : start + _CHUNK], other[start : start + _CHUNK]
         if not np.array_equal(_words(mine), _words(yours)):

@@ -15,12 +15,14 @@ from burnish.bundle.layout import buffers, extent, offset_bytes, roots
 from burnish.devices.port import Image, Place
 from burnish.errors import InternalError
 from burnish.model.workload import Workload
+from burnish.verify.chunks import Chunk, in_chunks
 
-__all__ = ["Poison", "blank", "breach", "data", "pattern", "places"]
+__all__ = ["Poison", "blank", "breach", "data", "framed", "pattern", "places"]
 
 _GUARD_BYTES = 4096  # a row too many of 1,024 floats still ends in the guard zone
 _ALIGN_BYTES = 256
 _WORDS = 4  # of 8 bytes in a pattern
+_STRETCH = 1 << 13  # words of a pattern that are written at once; chunks are whole stretches
 
 
 class Poison(Enum):
@@ -59,8 +61,23 @@ def places(workload: Workload) -> Mapping[str, Place]:
 def blank(place: Place, poison: Poison) -> Image:
     """A whole image that holds nothing but the pattern."""
     image: Image = np.empty(place.total_bytes, np.uint8)
-    words = np.frombuffer(poison.value, np.uint64)
-    image.view(np.uint64).reshape(-1, _WORDS)[...] = words
+    stretch = pattern(poison, 0, 8 * _STRETCH).view(np.uint64)
+
+    def job(chunk: Chunk) -> None:
+        for at in range(0, chunk.part.size, _STRETCH):
+            part = chunk.part[at : at + _STRETCH]
+            part[...] = stretch[: part.size]
+
+    in_chunks(image.view(np.uint64), job)
+    return image
+
+
+def framed(place: Place, poison: Poison) -> Image:
+    """An image whose guard zones hold the pattern; its data is still to be filled."""
+    image: Image = np.empty(place.total_bytes, np.uint8)
+    end = place.data_offset + place.data_bytes
+    for start, stop in ((0, place.data_offset), (end, place.total_bytes)):
+        image[start:stop] = pattern(poison, start, stop - start)
     return image
 
 

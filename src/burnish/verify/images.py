@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from burnish.bundle.dtypes import DTYPES, Array
 from burnish.bundle.fills import parse_fill
-from burnish.bundle.layout import roots
+from burnish.bundle.layout import is_dense, overlaps, roots
 from burnish.devices.port import Image
 from burnish.model.workload import Buffer, Workload
 from burnish.verify.cases import Case
-from burnish.verify.guard import Poison, blank, data, places
+from burnish.verify.guard import Poison, blank, data, framed, places
 from burnish.verify.inputs import fill_memory
 
 __all__ = ["Album", "Images"]
@@ -75,7 +75,8 @@ class Album:
         shared = self._shared.get((root.name, poison))
         if shared is not None:
             return shared
-        image = blank(self.places[root.name], poison)
+        make = framed if root.fill and (is_dense(root) or overlaps(root)) else blank
+        image = make(self.places[root.name], poison)
         if root.fill:
             memory = data(image, self.places[root.name]).view(DTYPES[root.dtype].stored)
             fill_memory(memory, root, self.workload.name, case)

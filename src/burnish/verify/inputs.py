@@ -4,24 +4,22 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
-from numpy.random import SFC64, Generator
-from numpy.typing import NDArray
+from numpy.random import SFC64, Generator, SeedSequence
 
 from burnish.bundle.contents import load_file
-from burnish.bundle.dtypes import DTYPES, Array, Dtype, Floats, encode
+from burnish.bundle.dtypes import DTYPES, Array, Dtype, encode
 from burnish.bundle.fills import Fill, parse_fill
 from burnish.bundle.layout import elements, extent, is_dense, overlaps, roots, shaped
 from burnish.model.workload import Buffer, Workload
 from burnish.verify.cases import Case
+from burnish.verify.chunks import Chunk, in_chunks
+from burnish.verify.draws import Draw, integers, normal, permuted, uniform
 
 __all__ = ["fill_memory", "make_inputs"]
 
-F = TypeVar("F", NDArray[np.float32], NDArray[np.float64])
-
-_CHUNK = 1 << 16  # elements: what is drawn and rounded stays in the cache
+_SHUFFLED = 1 << 16  # elements: a permutation up to that length is shuffled, not mixed
 
 
 def make_inputs(workload: Workload, case: Case) -> Mapping[str, Array]:
@@ -50,67 +48,68 @@ def fill_memory(memory: Array, buffer: Buffer, workload: str, case: Case) -> Non
         case: Seed and scale.
     """
     words = hashlib.sha256(f"{workload}\0{buffer.name}\0{case.seed}".encode()).digest()
-    rng = Generator(SFC64(int.from_bytes(words[:16], "little")))
+    seed = int.from_bytes(words[:16], "little")
     kind = DTYPES[buffer.dtype]
-    draw = _Draw(parse_fill(buffer.fill), kind, rng, case.scale, buffer.shape)
+    contents = _Contents(parse_fill(buffer.fill), kind, seed, case.scale, buffer.shape)
     if is_dense(buffer) or overlaps(buffer):
-        _write(memory, draw)
+        _write(memory, contents)
         return
     dense: Array = np.empty(elements(buffer), kind.stored)
-    _write(dense, draw)
+    _write(dense, contents)
     shaped(memory, buffer)[...] = dense.reshape(buffer.shape)
 
 
 @dataclass(frozen=True, slots=True)
-class _Draw:
-    """Where the contents of one buffer come from."""
+class _Contents:
+    """What one buffer holds."""
 
     fill: Fill
     kind: Dtype
-    rng: Generator
+    seed: int
     scale: float  # house: unit is a plain factor
     shape: tuple[int, ...]
 
+    def rng(self, *chunk: int) -> Generator:
+        """What draws a chunk; without a number, what belongs to all of them."""
+        return Generator(SFC64(SeedSequence(self.seed, spawn_key=chunk)))
 
-def _write(memory: Array, draw: _Draw) -> None:
-    fill = draw.fill.kind
-    if fill in {"zeros", "ones"}:
-        memory[...] = _stored(np.array([float(fill == "ones")]), draw.kind)
-    elif fill == "file":
-        memory[...] = load_file(Path(draw.fill.path), draw.kind, draw.shape).reshape(-1)
-    elif draw.fill.is_scaled:
-        sample = _sampler(draw)
-        for start in range(0, memory.size, _CHUNK):
-            part = memory[start : start + _CHUNK]
-            part[...] = encode(sample(part.size), draw.kind)
-    elif fill in {"integers", "arange"}:
-        _count_up(memory, draw)
+
+def _write(memory: Array, contents: _Contents) -> None:
+    fill = contents.fill
+    if fill.kind == "file":
+        memory[...] = load_file(Path(fill.path), contents.kind, contents.shape).reshape(-1)
+    elif fill.kind == "offsets":
+        memory[...] = _stored(_offsets(contents, memory.size), contents.kind)
+    elif fill.is_seeded and fill.kind != "permutation":
+        _draw(memory, contents)
     else:
-        memory[...] = _stored(_shuffled(draw, memory.size), draw.kind)
+        _number(memory, contents)
 
 
-def _sampler(draw: _Draw) -> Callable[[int], Floats]:
-    """What draws that many floats: float64 for ``f64``, float32 for all narrower types."""
-    is_wide = draw.kind.name == "f64"
-    if draw.fill.kind == "normal":
-        scale = draw.scale
-        return (
-            (lambda count: draw.rng.standard_normal(count) * scale)
-            if is_wide
-            else (lambda count: draw.rng.standard_normal(count, np.float32) * np.float32(scale))
-        )
-    low, high = _narrowed(*draw.fill.numbers, scale=draw.scale)
-    if is_wide:
-        return lambda count: _between(draw.rng.random(count), low, high)
-    return lambda count: _between(draw.rng.random(count, np.float32), low, high)
+def _draw(memory: Array, contents: _Contents) -> None:
+    """``normal``, ``uniform`` and ``integers``: each chunk has random numbers of its own."""
+    draw = _drawer(contents)
+
+    def job(chunk: Chunk) -> None:
+        rng = contents.rng(chunk.number)
+        for piece in chunk.pieces():
+            draw(rng, piece.part)
+
+    in_chunks(memory, job)
 
 
-def _between(share: F, low: float, high: float) -> F:
-    """Stretch what lies in [0, 1) to [low, high); rounding never reaches ``high``."""
-    exact = share.dtype.type
-    np.multiply(share, exact(high - low), out=share)
-    np.add(share, exact(low), out=share)
-    return np.minimum(share, np.nextafter(exact(high), exact(low)), out=share)
+def _drawer(contents: _Contents) -> Draw:
+    kind, fill = contents.kind, contents.fill
+    if fill.kind == "normal":
+        return normal(kind, contents.scale)
+    if fill.kind == "uniform":
+        return uniform(kind, *_narrowed(*fill.numbers, scale=contents.scale))
+    low, high = (int(number) for number in fill.numbers)
+
+    def draw(rng: Generator, part: Array) -> None:
+        part[...] = _stored(integers(rng, low, high, part.size), kind)
+
+    return draw
 
 
 def _narrowed(low: float, high: float, *, scale: float) -> tuple[float, float]:
@@ -119,32 +118,41 @@ def _narrowed(low: float, high: float, *, scale: float) -> tuple[float, float]:
     return centre + (low - centre) * factor, centre + (high - centre) * factor
 
 
-def _count_up(memory: Array, draw: _Draw) -> None:
-    """``arange`` and ``integers``, a piece at a time."""
-    for start in range(0, memory.size, _CHUNK):
-        part = memory[start : start + _CHUNK]
-        if draw.fill.kind == "arange":
-            part[...] = _stored(np.arange(start, start + part.size), draw.kind)
-            continue
-        low, high = (int(number) for number in draw.fill.numbers)
-        if high > np.iinfo(np.int64).max:
-            part[...] = draw.rng.integers(low, high, part.size, np.uint64)
-        else:
-            part[...] = _stored(draw.rng.integers(low, high, part.size), draw.kind)
+def _number(memory: Array, contents: _Contents) -> None:
+    """``zeros``, ``ones``, ``arange`` and ``permutation``: each place has a number."""
+    numbers = _numbers(contents, memory.size)
+
+    def job(chunk: Chunk) -> None:
+        for piece in chunk.pieces():
+            piece.part[...] = _stored(numbers(piece.start, piece.part.size), contents.kind)
+
+    in_chunks(memory, job)
 
 
-def _shuffled(draw: _Draw, count: int) -> NDArray[np.int64]:
-    """``permutation`` and ``offsets``."""
-    if draw.fill.kind == "permutation":
-        return draw.rng.permutation(count)
-    total = int(draw.fill.numbers[0])
-    inner = draw.rng.integers(0, total, count, endpoint=True)
-    inner[[0, -1]] = 0, total
+def _numbers(contents: _Contents, count: int) -> Callable[[int, int], Array]:
+    """What gives the numbers from a place on, so many of them."""
+    fill = contents.fill.kind
+    if fill in {"zeros", "ones"}:
+        one: Array = np.array([int(fill == "ones")])
+        return lambda _start, _length: one
+    if fill == "arange":
+        return lambda start, length: np.arange(start, start + length)
+    if count > _SHUFFLED:
+        return permuted(contents.rng(), count)
+    shuffled: Array = contents.rng().permutation(count)
+    return lambda start, length: shuffled[start : start + length]
+
+
+def _offsets(contents: _Contents, count: int) -> Array:
+    total = int(contents.fill.numbers[0])
+    inner = integers(contents.rng(), 0, total + 1, count)
+    inner[[0, -1]] = np.array([0, total], inner.dtype)
     return np.sort(inner)
 
 
-def _stored(values: NDArray[np.float64] | NDArray[np.int64], kind: Dtype) -> Array:
+def _stored(values: Array, kind: Dtype) -> Array:
     if kind.kind != "float":
-        return values.astype(kind.stored)
-    exact = values.astype(np.float64)
-    return encode(exact if kind.name == "f64" else exact.astype(np.float32), kind)
+        return values.astype(kind.stored, copy=False)
+    if kind.name == "f64":
+        return values.astype(np.float64)
+    return encode(values.astype(np.float64).astype(np.float32), kind)

@@ -30,6 +30,8 @@ class Plan:
             all candidates.
         regime: Under which the sessions time.
         reference: The user's reference function, or None.
+        is_proved: Whether the plain kernel's answers to these inputs were found sound by
+            another process: then they are only taken again.
     """
 
     seed: int = 0
@@ -38,6 +40,7 @@ class Plan:
     memory_bytes: int = 4 << 30
     regime: Regime = Regime.COLD
     reference: Reference | None = None
+    is_proved: bool = False
 
 
 class Paper:
@@ -64,8 +67,9 @@ class Paper:
         self._kept: dict[int, Expected] = {}
         self._room = _room(plain, share_bytes)
         self.first = self._expected(0)
-        check_sound(plain, self.first)
-        yardsticks.check_reference(self.first)
+        if not plan.is_proved:
+            check_sound(plain, self.first)
+            yardsticks.check_reference(self.first)
 
     @property
     def left_out(self) -> int:

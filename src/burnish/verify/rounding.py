@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnish.bundle.dtypes import Array, Dtype, decode
+from burnish.verify.chunks import in_order
 from burnish.verify.compare import differing, show
 from burnish.verify.regions import Region
 
@@ -166,17 +167,20 @@ def judge(actual: Array, expected: Array, region: Region, stick: Yardstick) -> s
         region: Where they lie.
         stick: What is allowed.
     """
-    bad, first, squares, judged = 0, -1, 0.0, 0
-    for start in range(0, actual.size, _CHUNK):
+
+    def look(start: int) -> tuple[int, int, float, int]:
         part = slice(start, start + _CHUNK)
         wrong, distance = _judged(actual[part], expected[part], stick.truth[part], region, stick)
         counted = np.isfinite(distance)
         with np.errstate(over="ignore"):
-            squares += float(np.square(distance[counted]).sum())
-        judged += int(np.count_nonzero(counted))
-        if wrong.any():
-            first = start + int(np.argmax(wrong)) if first < 0 else first
-            bad += int(np.count_nonzero(wrong))
+            own = float(np.square(distance[counted]).sum())
+        at = start + int(np.argmax(wrong)) if wrong.any() else actual.size
+        return int(np.count_nonzero(wrong)), at, own, int(np.count_nonzero(counted))
+
+    bad, first, squares, judged = 0, actual.size, 0.0, 0
+    for many, at, own, counted in in_order(range(0, actual.size, _CHUNK), look):
+        bad, first = bad + many, min(first, at)
+        squares, judged = squares + own, judged + counted
     if bad:
         return _element(actual, expected, region, stick, (first, bad))
     rms = math.sqrt(squares / judged) if judged else 0.0

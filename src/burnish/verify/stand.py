@@ -49,6 +49,20 @@ class Stand:
         """A copy of a buffer's image."""
         return self.session.download(name)
 
+    def grab(self, name: str) -> Image:
+        """A copy of a buffer's image, which is kept on the device, too, where there is room."""
+        image = self.session.download(name)
+        if self._resident is not None:
+            self._held[name, id(image)] = image, self._resident.snapshot(name)
+        return image
+
+    def drop(self, images: Mapping[str, Image]) -> None:
+        """Give back what is kept of images that will not be needed again."""
+        for name, image in images.items():
+            _, held = self._held.pop((name, id(image)), (image, None))
+            if held is not None and self._resident is not None:
+                self._resident.release(held)
+
     def holds(self, name: str, image: Image, *, keep: bool) -> bool:
         """Whether a buffer holds exactly that image, guard zones included."""
         held = self._hold(name, image, keep=keep)
