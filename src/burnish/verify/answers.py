@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from burnish.bundle.layout import is_written, roots
 from burnish.devices.port import Image
 from burnish.model.workload import Buffer, Workload
+from burnish.verify.chunks import Chunk, in_chunks
 from burnish.verify.compare import same
 from burnish.verify.guard import data, pattern
 from burnish.verify.images import Album, Images
@@ -20,6 +21,7 @@ __all__ = [
     "alike",
     "answer",
     "hangs_on_poison",
+    "idle",
     "is_scratch",
     "part_of",
     "untouched",
@@ -78,6 +80,21 @@ def untouched(given: Answer, images: Images, region: Region, album: Album) -> ND
     mark = pattern(images.poison[region.root], start, region.stop - region.start)
     is_mark: NDArray[np.bool_] = np.equal(part_of(album, given, region), mark)
     return is_mark
+
+
+def idle(given: Answer, images: Images, region: Region, album: Album) -> NDArray[np.bool_]:
+    """Which elements of a region still show, in all of their bytes, what lay there before."""
+    word, stored = np.dtype(f"u{region.kind.size}"), part_of(album, given, region)
+    start = album.places[region.root].data_offset + region.start
+    result: NDArray[np.bool_] = np.empty(region.count, np.bool_)
+
+    def job(chunk: Chunk) -> None:
+        at, end = (word.itemsize * n for n in (chunk.start, chunk.start + chunk.part.size))
+        mark = pattern(images.poison[region.root], start + at, end - at)
+        chunk.part[...] = stored[at:end].view(word) == mark.view(word)
+
+    in_chunks(result, job)
+    return result
 
 
 def hangs_on_poison(album: Album, one: tuple[Answer, Images], two: tuple[Answer, Images]) -> str:

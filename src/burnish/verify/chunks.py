@@ -18,7 +18,6 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _LENGTH = 1 << 19  # elements: some milliseconds of work, so starting a generator costs nothing
-_PIECE = 1 << 16  # elements: the temporaries of a piece stay in a core's own cache
 _MOST_THREADS = 32
 
 
@@ -35,11 +34,6 @@ class Chunk:
     number: int
     start: int
     part: Array
-
-    def pieces(self) -> Iterator["Chunk"]:
-        """Cut it further; every piece has the chunk's number."""
-        for at in range(0, self.part.size, _PIECE):
-            yield Chunk(self.number, self.start + at, self.part[at : at + _PIECE])
 
 
 def in_chunks(memory: Array, job: Callable[[Chunk], None]) -> None:

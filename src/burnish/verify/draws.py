@@ -1,11 +1,12 @@
-"""Draws the contents of one piece of a buffer: fast, and the same on every machine.
+"""Draws the contents of one chunk of a buffer, in few and long steps.
 
-Numbers are made from random bits by tables and exact arithmetic. ``normal`` cuts the standard
-normal distribution into bins of the same weight: some random bits choose the bin, and for f32
-further ones the place in it. Types of sixteen bits and less get the middle of one of 65,536
-bins, from a table that is already rounded to the type. f64 is left to numpy.
+Threads that draw meet only between the steps, in the interpreter: what takes many short ones
+does not get faster with more cores. numpy draws the types that it knows. Types of sixteen bits
+and less are looked up: sixteen random bits choose one of 65,536 values, such as the middles of
+bins of the same weight under the normal distribution, already rounded to the type.
 """
 
+import threading
 from collections.abc import Callable
 from functools import cache, partial
 from statistics import NormalDist
@@ -24,27 +25,22 @@ F = TypeVar("F", NDArray[np.float32], NDArray[np.float64])
 Bits = NDArray[np.uint64]
 
 _BITS = 16  # that choose a bin
-_WIDE_BITS = 14  # the same for f32: its two tables stay in a core's own cache
 _END = 5.0  # standard deviations: where the outermost bins end
 _ALL = int(np.iinfo(np.uint64).max)
 _ROUNDS = 4
 
+_own = threading.local()
+
 
 def normal(kind: Dtype, scale: float) -> Draw:
-    """What fills a piece from the normal distribution times a scale."""
-    if kind.name == "f64":
-        return partial(_drawn, scale)
-    edges = _quantiles() * scale
-    if kind.name != "f32":
-        return partial(_looked_up, encode(((edges[1:] + edges[:-1]) / 2).astype(np.float32), kind))
-    edges = edges[:: 1 << (_BITS - _WIDE_BITS)]
-    widths = np.ldexp(np.diff(edges), _WIDE_BITS - 32)
-    starts = edges[:-1] + widths / 2
-    return partial(_placed, starts.astype(np.float32), widths.astype(np.float32))
+    """What fills a chunk from the normal distribution times a scale."""
+    if kind.name in {"f64", "f32"}:
+        return partial(_bell, kind.name == "f64", scale)
+    return partial(_looked_up, encode((_middles() * scale).astype(np.float32), kind))
 
 
 def uniform(kind: Dtype, low: float, high: float) -> Draw:
-    """What fills a piece evenly from [low, high)."""
+    """What fills a chunk evenly from [low, high)."""
     if kind.name in {"f64", "f32"}:
         return partial(_spread, kind.name == "f64", low, high)
     shares = np.arange(1 << _BITS, dtype=np.float32) / np.float32(1 << _BITS)
@@ -92,29 +88,31 @@ def permuted(rng: Generator, count: int) -> Callable[[int, int], Bits]:
     return stretch
 
 
-def _drawn(scale: float, rng: Generator, part: Array) -> None:
-    wide = part.view(np.float64)
-    rng.standard_normal(out=wide)
-    wide *= scale
-
-
 def _looked_up(table: Array, rng: Generator, part: Array) -> None:
     """Random bits choose an entry of a table."""
-    words = _random(rng, 2 * part.size).view(np.uint16)[: part.size]
-    np.take(table, words.astype(np.intp), out=part, mode="clip")
+    words = rng.integers(0, _ALL, -(-part.size // 4), np.uint64, endpoint=True).view(np.uint16)
+    places = _places(part.size)
+    places[...] = words[: part.size]
+    np.take(table, places, out=part, mode="clip")
 
 
-def _placed(
-    starts: NDArray[np.float32], widths: NDArray[np.float32], rng: Generator, part: Array
-) -> None:
-    """The upper bits of a word choose a bin, the others the place in it."""
-    short, rest = part.view(np.float32), np.uint32(32 - _WIDE_BITS)
-    words = _random(rng, 4 * part.size).view(np.uint32)[: part.size]
-    chosen = (words >> rest).astype(np.intp)
-    words &= np.uint32((1 << rest) - 1)
-    short[...] = words.view(np.int32)
-    short *= np.take(widths, chosen, mode="clip")
-    short += np.take(starts, chosen, mode="clip")
+def _places(count: int) -> NDArray[np.intp]:
+    """Room for places in a table, which a thread uses again and again: new pages are slow."""
+    room: NDArray[np.intp] | None = getattr(_own, "room", None)
+    if room is None or room.size < count:
+        room = _own.room = np.empty(count, np.intp)
+    return room[:count]
+
+
+def _bell(is_wide: bool, scale: float, rng: Generator, part: Array) -> None:  # noqa: FBT001 - bound by `partial`
+    if is_wide:
+        wide = part.view(np.float64)
+        rng.standard_normal(out=wide)
+        np.multiply(wide, scale, out=wide)
+    else:
+        short = part.view(np.float32)
+        rng.standard_normal(out=short, dtype=np.float32)
+        np.multiply(short, np.float32(scale), out=short)
 
 
 def _spread(is_wide: bool, low: float, high: float, rng: Generator, part: Array) -> None:  # noqa: FBT001 - bound by `partial`
@@ -128,11 +126,6 @@ def _spread(is_wide: bool, low: float, high: float, rng: Generator, part: Array)
         _between(short, low, high)
 
 
-def _random(rng: Generator, count_bytes: int) -> Bits:
-    """That many random bytes, or a few more."""
-    return rng.integers(0, _ALL, -(-count_bytes // 8), np.uint64, endpoint=True)
-
-
 def _between(share: F, low: float, high: float) -> F:
     """Stretch what lies in [0, 1) to [low, high); rounding never reaches ``high``."""
     exact = share.dtype.type
@@ -142,9 +135,9 @@ def _between(share: F, low: float, high: float) -> F:
 
 
 @cache
-def _quantiles() -> NDArray[np.float64]:
-    """The edges of the bins, from −5 to 5."""
-    inverse = NormalDist().inv_cdf
-    bins = 1 << _BITS
-    half = np.array([inverse(0.5 + at / bins) for at in range(bins // 2)])
-    return np.concatenate([[-_END], -half[:0:-1], half, [_END]])
+def _middles() -> NDArray[np.float64]:
+    """The middles of the bins, from −5 to 5."""
+    inverse, bins = NormalDist().inv_cdf, 1 << _BITS
+    edges = np.array([*(inverse(0.5 + at / bins) for at in range(bins // 2)), _END])
+    half = (edges[1:] + edges[:-1]) / 2
+    return np.concatenate([-half[::-1], half])

@@ -64,9 +64,9 @@ def blank(place: Place, poison: Poison) -> Image:
     stretch = pattern(poison, 0, 8 * _STRETCH).view(np.uint64)
 
     def job(chunk: Chunk) -> None:
-        for at in range(0, chunk.part.size, _STRETCH):
-            part = chunk.part[at : at + _STRETCH]
-            part[...] = stretch[: part.size]
+        whole = chunk.part.size - chunk.part.size % _STRETCH
+        chunk.part[:whole].reshape(-1, _STRETCH)[...] = stretch
+        chunk.part[whole:] = stretch[: chunk.part.size - whole]
 
     in_chunks(image.view(np.uint64), job)
     return image

@@ -91,9 +91,7 @@ def _draw(memory: Array, contents: _Contents) -> None:
     draw = _drawer(contents)
 
     def job(chunk: Chunk) -> None:
-        rng = contents.rng(chunk.number)
-        for piece in chunk.pieces():
-            draw(rng, piece.part)
+        draw(contents.rng(chunk.number), chunk.part)
 
     in_chunks(memory, job)
 
@@ -123,8 +121,7 @@ def _number(memory: Array, contents: _Contents) -> None:
     numbers = _numbers(contents, memory.size)
 
     def job(chunk: Chunk) -> None:
-        for piece in chunk.pieces():
-            piece.part[...] = _stored(numbers(piece.start, piece.part.size), contents.kind)
+        chunk.part[...] = _stored(numbers(chunk.start, chunk.part.size), contents.kind)
 
     in_chunks(memory, job)
 

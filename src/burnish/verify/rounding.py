@@ -46,7 +46,7 @@ _BLIND_MAX, _BLIND_RMS = 128.0, 32.0
 # The distance of the smallest numbers, where no relative error holds.
 _STEPS = {"f8e4m3": 2.0**-9, "f8e5m2": 2.0**-16, "f16": 2.0**-24}
 _SHORT_SHARE = 0.001
-_CHUNK = 1 << 16
+_CHUNK = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
