@@ -8,30 +8,18 @@ Fail open: whatever goes wrong, the build is the plain one, with a line of warni
 (``--strict-controls``, BURNISH_STRICT=1) it is an error instead.
 """
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
-from burnish.apply.cc_line import Source, read_build
-from burnish.apply.cc_proof import LIMITS, Proof, Prover
-from burnish.apply.choose import Complaint
-from burnish.apply.deliver import print_messages
-from burnish.apply.front import guarded, say
-from burnish.apply.ledger import Ledger
-from burnish.apply.offer import offered
-from burnish.apply.request import OwnWords, own_words
-from burnish.errors import BurnishError, ToolchainError
-from burnish.model.toolchain import Tool
-from burnish.settings import Settings, load
+from burnish.apply.front import guarded
+from burnish.errors import ToolchainError
+from burnish.settings import load
 from burnish.toolchain.discover import find_one
-from burnish.toolchain.process import End, Outcome, replace, run
+from burnish.toolchain.process import replace
 
 __all__ = ["main"]
 
-_MOST_NAMES = 4
-_SIGNALLED = 128
+_OURS = ("--apply-controls", "-apply-controls", "--strict-controls", "--allow")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -41,129 +29,12 @@ def main(argv: Sequence[str]) -> int:
 
 def _start(argv: Sequence[str]) -> int:
     settings = load()
-    own = own_words(argv, settings)
     real = find_one(settings, "gcc")
     if real is None:
         raise ToolchainError("no gcc was found; see: burnish doctor")
-    return _Job(own, settings, real).run()
+    if settings.shelf is None and not any(word.startswith(_OURS) for word in argv):
+        replace([str(real.path), *argv])
+    from burnish.apply.cc_job import Job  # what nothing is tuned for does not wait for it
+    from burnish.apply.request import own_words
 
-
-class _Job:
-    """One build."""
-
-    def __init__(self, own: OwnWords, settings: Settings, real: Tool) -> None:
-        self._own = own
-        self._settings = settings
-        self._real = real
-        self._build = read_build(own.rest)
-        self._ledger = Ledger(strict=own.strict)
-
-    def run(self) -> int:
-        """Build, and say how it went; what is not built here is the real gcc's, in our place."""
-        proofs = self._tried()
-        for warning in self._ledger.warnings:
-            say(warning)
-        if self._ledger.must_fail:
-            return self._refuse()
-        with _own_folder(self._settings.temporary, needed=bool(proofs)) as folder:
-            built = self._built(proofs, folder)
-            code = self._ended(built)
-        if code is None:
-            rest = self._build.rest(built) if built else self._own.rest
-            replace([str(self._real.path), *rest])
-        return code
-
-    def _tried(self) -> list[Proof]:
-        try:
-            return self._proofs()
-        except BurnishError as error:
-            self._ledger.fail(str(error))
-        except Exception as error:  # noqa: BLE001 - a fault of ours must not break a build
-            self._ledger.fail(f"an error of Burnish itself ({error!r}), please report it")
-        return []
-
-    def _ended(self, built: dict[Source, str]) -> int | None:
-        """The exit code; None where the real gcc has something left to do."""
-        if self._ledger.must_fail:
-            return self._refuse()
-        if self._ledger.failure:
-            say(f"{self._ledger.failure}; building {'that ' * bool(built)}plain")
-        if built and self._build.links:
-            return self._linked(built)
-        return 0 if built and not self._build.leaves_inputs(built) else None
-
-    def _proofs(self) -> list[Proof]:
-        """The sources that may be built with tuned options."""
-        build, own, ledger = self._build, self._own, self._ledger
-        about = offered(own.given, self._settings.shelf, ledger)
-        if about is None:
-            return []
-        if "-" in build.line.inputs and own.given:
-            ledger.fail("standard input cannot be looked up; name a C file")
-        prover = Prover(build, self._real, self._settings, own.allow)
-        found = [prover.prove(source, about) for source in build.sources]
-        proofs = [one for one in found if isinstance(one, Proof)]
-        for complaint in [one for one in found if isinstance(one, Complaint)]:
-            ledger.fail(str(complaint))
-        if build.sources and own.given and not any(found):
-            self._warn_of_no_match()
-        if proofs and build.links and build.beside:
-            ledger.fail(f"{build.beside} needs a compile of its own; compile with -c, link later")
-            return []
-        for path in [path for proof in proofs for path in proof.paths]:
-            ledger.applied(path)
-        return proofs
-
-    def _warn_of_no_match(self) -> None:
-        names = [source.name for source in self._build.sources]
-        listed = ", ".join(names[:_MOST_NAMES]) + ", …" * (len(names) > _MOST_NAMES)
-        files = ", ".join(file.name for file in self._own.given)
-        self._ledger.warnings.append(f"{files}: no block is for {listed}; building plain")
-
-    def _built(self, proofs: Sequence[Proof], folder: Path) -> dict[Source, str]:
-        """Build what is proven; source to object file, which is empty where none is needed."""
-        built: dict[Source, str] = {}
-        for number, proof in enumerate(proofs):
-            output = str(folder / f"{number}.o") if self._build.links else ""
-            argv = self._build.alone(proof.source, proof.options, output)
-            outcome = run([str(proof.tool.path), *argv], limits=LIMITS)
-            if outcome.ok:
-                print_messages(outcome.stdout, outcome.stderr)
-                built[proof.source] = output
-            else:
-                self._ledger.fail(f"{proof.source.name}: {proof.tool.name} fails: {_why(outcome)}")
-        return built
-
-    def _linked(self, built: dict[Source, str]) -> int:
-        """Build the rest and link; the objects are temporary, so we have to wait for it."""
-        outcome = run([str(self._real.path), *self._build.rest(built)], limits=LIMITS)
-        print_messages(outcome.stdout, outcome.stderr)
-        return outcome.code + _SIGNALLED * (outcome.end is End.SIGNALLED)
-
-    def _refuse(self) -> int:
-        say(f"{self._ledger.failure}; not built, as strict controls were asked for")
-        return 1
-
-
-@contextmanager
-def _own_folder(temporary: Path, *, needed: bool) -> Iterator[Path]:
-    folder = temporary / f"burnish.{os.getpid()}.{os.urandom(8).hex()}"
-    if not needed:
-        yield folder
-        return
-    try:
-        folder.mkdir(mode=0o700)
-    except OSError as error:
-        raise ToolchainError(f"{folder}: cannot be made: {error.strerror} (TMPDIR)") from None
-    try:
-        yield folder
-    finally:
-        for file in folder.iterdir():
-            file.unlink()
-        folder.rmdir()
-
-
-def _why(outcome: Outcome) -> str:
-    said = outcome.stderr.decode(errors="replace").splitlines()
-    errors = [line for line in said if "error" in line]
-    return next(iter([*errors, *said]), f"{outcome.end.value}, code {outcome.code}")
+    return Job(own_words(argv, settings), settings, real).run()

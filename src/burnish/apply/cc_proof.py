@@ -9,7 +9,7 @@ from pathlib import Path
 from burnish.acf.model import TunedCode
 from burnish.acf.shelf import Found
 from burnish.apply.cc_line import Build, Source
-from burnish.apply.choose import Complaint, PlainBuild, choose_one
+from burnish.apply.fit import Complaint, PlainBuild, choose_one
 from burnish.apply.offer import About
 from burnish.errors import BurnishError, KernelError, ToolchainError
 from burnish.model.toolchain import Tool

@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from burnish.apply.build import Built, build
-from burnish.apply.choose import PlainBuild, Plan, Unit, choose
+from burnish.apply.choose import Plan, Unit, choose
 from burnish.apply.deliver import deliver
+from burnish.apply.fit import PlainBuild
 from burnish.apply.ledger import Ledger
 from burnish.apply.offer import offered
 from burnish.apply.request import Request

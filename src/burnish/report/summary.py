@@ -48,7 +48,7 @@ def _found(result: Result) -> list[RenderableType]:
             Text(""),
             _figures(result, winner),
             *_workloads(winner),
-            _decisions(winner),
+            *_decisions(result, winner),
             Text(winner.verdict.reason),
         ]
     if result.resolution is not None:
@@ -94,12 +94,16 @@ def _workloads(winner: Winner) -> list[RenderableType]:
     return [grid]
 
 
-def _decisions(winner: Winner) -> Text:
+def _decisions(result: Result, winner: Winner) -> list[RenderableType]:
     changed = [f"{name} = {value}" for name, value in winner.controls.items()]
     if len(changed) > _MOST_CONTROLS:
         rest = len(changed) - _MOST_CONTROLS
         changed = [*changed[:_MOST_CONTROLS], f"… and {rest} more (burnish show)"]
-    return Text("decided: " + (", ".join(changed) or "nothing: the plain build is best"))
+    if changed:
+        return [Text("decided: " + ", ".join(changed))]
+    if winner.trial.binary == result.baseline.binary:
+        return [Text("decided: nothing: the plain build is best")]
+    return []  # a controls file need not say what it decides
 
 
 def _sentence(result: Result) -> str:
