@@ -116,7 +116,8 @@ def test_a_response_file_is_read_as_gcc_reads_it(
 
 def test_a_build_loads_only_the_standard_library() -> None:
     code = (
-        f"import sys; sys.path.insert(0, {str(SOURCE)!r}); import burnish.apply.cc, burnish.apply.cc_job\n"
+        f"import sys; sys.path.insert(0, {str(SOURCE)!r})\n"
+        "import burnish.apply.cc, burnish.apply.cc_job\n"
         "print(*{name.partition('.')[0] for name in sys.modules})"
     )
     done = subprocess.run(
