@@ -155,6 +155,8 @@ def _stamp(entry: os.DirEntry[str]) -> _Stamp:
 
 def _bytes_of(path: Path) -> bytes | None:
     try:
+        if not path.is_file():  # opening a pipe could wait for ever
+            return None
         with path.open("rb") as stream:
             return stream.read(MOST_FILE_BYTES + 1)
     except OSError:

@@ -25,6 +25,9 @@ def guarded(run: Callable[[], int]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return _INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - a user never meets a traceback
+        say(f"an error of Burnish itself ({error!r:.500}), please report it")
+        return 1
 
 
 def say(line: str) -> None:

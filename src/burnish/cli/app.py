@@ -3,10 +3,13 @@
 Only the verb that is asked for is loaded: `burnish show` does not wait for a database.
 """
 
+import errno
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from typing import cast
+from typing import TextIO, cast
 
 import typer
 
@@ -20,6 +23,19 @@ _VERBS = ("tune", "init", "verify", "controls", "show", "studies", "shims", "too
 _GROUPS = ("toolchain",)
 _INTERRUPTED = 130
 _USAGE = 2
+_MOST_OF_A_NAME = 300
+# What a machine may say at any time, and whose message is enough.
+_OF_THE_MACHINE = {
+    errno.EACCES,
+    errno.EDQUOT,
+    errno.EIO,
+    errno.EMFILE,
+    errno.ENAMETOOLONG,
+    errno.ENFILE,
+    errno.ENOMEM,
+    errno.ENOSPC,
+    errno.EROFS,
+}
 
 # typer carries a click of its own, which it does not export: what all of its errors inherit.
 _CommandLineError = cast("type[Exception]", typer.BadParameter.__mro__[2])
@@ -32,6 +48,7 @@ def run(argv: Sequence[str]) -> int:
         app = _app(tuple(verb for verb in _VERBS if verb in ours[:1]) or _VERBS)
         words = ours or ["--help"]
         code = app(args=words, obj=compiler, standalone_mode=False, prog_name="burnish")
+        _flush()
     except _CommandLineError as error:
         verb = [word for word in ours[:1] if word in _VERBS]
         said = str(getattr(error, "format_message", error.__str__)()).rstrip(".")
@@ -45,7 +62,35 @@ def run(argv: Sequence[str]) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+    except Exception as error:  # noqa: BLE001 - a user never meets a traceback
+        say_error(_unforeseen(error))
+        _drop_output()
+        return 1
     return code if isinstance(code, int) else 0
+
+
+def _unforeseen(error: Exception) -> str:
+    """What to say of an error that no verb expects."""
+    if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+        name = f"{error.filename}: " if error.filename else ""
+        return f"{name[:_MOST_OF_A_NAME]}{error.strerror}"
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    what = f"{type(error).__name__}: {error} ({at.filename}:{at.lineno})"
+    return f"an error of Burnish itself, please report it: {what}"
+
+
+def _flush() -> None:
+    stdout = cast("TextIO | None", sys.stdout)  # None where a shell has closed it
+    if stdout is not None:
+        stdout.flush()
+
+
+def _drop_output() -> None:
+    """What stdout did not take is lost; else Python would try again at its end, and complain."""
+    try:
+        _flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _app(verbs: Sequence[str]) -> typer.Typer:

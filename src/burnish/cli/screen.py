@@ -1,14 +1,13 @@
 """Where words go: results to stdout, progress and errors to stderr."""
 
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
 
+from burnish.acf.atomic import write_whole
 from burnish.errors import UsageError
 
 __all__ = ["OUT", "say_error", "write_json"]
@@ -35,8 +34,6 @@ def write_json(path: Path | None, document: Mapping[str, object]) -> None:
         sys.stdout.write(text)
         return
     try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-            file.write(text)
-        os.replace(file.name, path)  # noqa: PTH105 - atomic, and says so
+        write_whole(path, text.encode())
     except OSError as error:
         raise UsageError(f"--json {path}: cannot be written ({error.strerror})") from None

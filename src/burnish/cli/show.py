@@ -11,7 +11,7 @@ from burnish.acf.read import load
 from burnish.cli.screen import OUT, write_json
 from burnish.cubin.digest import binary_digest
 from burnish.cubin.facts import entries, facts
-from burnish.errors import UsageError
+from burnish.errors import KernelError, UsageError
 from burnish.ptx.digest import entry_digest
 from burnish.ptx.module import parse
 from burnish.ptx.replace import apply_payload
@@ -91,7 +91,22 @@ def _print_diff(block: Tuned, against: Path) -> None:
 
 def _show_cubin(file: Path, json: Path | None) -> int:
     data = file.read_bytes()
-    rows = []
+    try:
+        rows = _rows_of(data)
+    except KernelError as error:
+        raise KernelError(f"{file}: {error}") from None
+    if not rows:
+        raise KernelError(f"{file}: holds no code for a GPU; name an ACF or a cubin")
+    if str(json) != "-":
+        for row in rows:
+            for name, value in row.items():
+                OUT.print(f"{name.replace('_', ' '):<14}{value}", markup=False)
+    write_json(json, {"entries": rows})
+    return 0
+
+
+def _rows_of(data: bytes) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
     for entry in entries(data):
         found = facts(data, entry, 0)
         rows.append(
@@ -105,12 +120,7 @@ def _show_cubin(file: Path, json: Path | None) -> int:
                 "code_bytes": found.code_bytes,
             }
         )
-    if str(json) != "-":
-        for row in rows:
-            for name, value in row.items():
-                OUT.print(f"{name.replace('_', ' '):<14}{value}")
-    write_json(json, {"entries": rows})
-    return 0
+    return rows
 
 
 def _row(block: Tuned) -> dict[str, object]:

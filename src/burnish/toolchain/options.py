@@ -14,6 +14,7 @@ from burnish.toolchain.ptxas_options import PTXAS, Option, Role, Takes
 
 __all__ = ["Normal", "command_line", "normal_form"]
 
+_MOST_DIGITS = 100  # what is longer is no number to any compiler, and too long for Python
 _NESTED = 16  # an options file that includes itself ends here
 
 
@@ -210,7 +211,8 @@ def _number(value: str) -> str:
 
 def _in_radix(digits: str, radix: int) -> str:
     allowed = "0123456789abcdef"[:radix]
-    return str(int(digits, radix)) if digits and set(digits) <= set(allowed) else ""
+    is_number = 0 < len(digits) <= _MOST_DIGITS and set(digits) <= set(allowed)
+    return str(int(digits, radix)) if is_number else ""
 
 
 def _written(option: Option, values: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 """Winners become ACFs: one file, or one a point of the front."""
 
+import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,32 +16,43 @@ from burnish.model.verdict import Outcome
 from burnish.ptx.module import parse
 from burnish.ptx.replace import payload
 from burnish.spaces.bound import BoundSpace
+from burnish.tuning.task import Task
 
-__all__ = ["block_of", "check_output", "save_winners"]
+__all__ = ["block_of", "check_outputs", "save_winners"]
 
+_MOST_OF_A_NAME = 100
 _METRICS = ("registers", "spills", "instructions", "code-size")
 
 
-def check_output(output: Path | None, metrics: int) -> None:
-    """Refuse, before the search, an output that could not be written after it.
+def check_outputs(task: Task) -> None:
+    """Refuse, before the search, an output that could not or must not be written after it.
 
     Raises:
-        UsageError: The folder is missing or read-only, or the output is of the wrong kind.
+        UsageError: The folder is missing or read-only, or the output is of the wrong kind, or
+            a file that the task reads.
     """
+    output, metrics = task.output, len(task.objective.minimize)
     if output is None:
         return
+    try:
+        _check_output(output, metrics)
+        for file in filter(None, (task.kernel, task.launch, *task.start_from)):
+            if output.exists() and file.exists() and output.samefile(file):
+                raise UsageError(f"-o {output}: is what is read, and would be lost; name another")
+    except OSError as error:
+        raise UsageError(f"-o {output}: cannot be written ({error.strerror})") from None
+
+
+def _check_output(output: Path, metrics: int) -> None:
     if metrics > 1 and output.exists() and not output.is_dir():
         raise UsageError(f"-o {output}: several --minimize give several ACFs; name a folder")
     if metrics == 1 and output.is_dir():
         raise UsageError(f"-o {output}: is a folder; name a file such as {output / 'kernel.acf'}")
     folder = output if metrics > 1 else output.parent
-    try:
-        folder.mkdir(parents=metrics > 1, exist_ok=True)
-        probe = folder / f".{output.name}.burnish"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise UsageError(f"-o {output}: cannot be written ({error.strerror})") from None
+    folder.mkdir(parents=metrics > 1, exist_ok=True)
+    probe = folder / f".{output.name[:_MOST_OF_A_NAME]}.{os.getpid()}.burnish"
+    probe.touch()
+    probe.unlink()
 
 
 def block_of(bound: BoundSpace, code: Code, digest: str) -> Tuned:

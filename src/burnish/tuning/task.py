@@ -16,6 +16,7 @@ __all__ = ["Task", "parse_duration", "parse_limit"]
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _DEFAULT_EVALUATIONS = 500
+_MOST_JOBS = 1024
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ class Task:
                 raise UsageError(f"{name.replace('wall_s', '--budget')}: {value} is not above 0")
         if self.jobs < 0:
             raise UsageError(f"--jobs: {self.jobs} is below 1")
+        if self.jobs > _MOST_JOBS:
+            raise UsageError(f"--jobs: {self.jobs} is above {_MOST_JOBS}; 0 takes all cores")
         if self.regime not in {"", *Regime}:
             raise UsageError(f"--regime {self.regime!r}: choose {' or '.join(Regime)}")
         for metric in (*self.minimize, *(limit.metric for limit in self.limits)):
@@ -108,6 +111,9 @@ class Task:
                 static = ", ".join(name for name, metric in METRICS.items() if metric.static)
                 what = f"{timed[0]} is measured on a device" if timed else "nothing is measured"
                 raise UsageError(f"--device none: {what}; name one of --minimize {static}")
+            for limit in self.limits:
+                if not METRICS[limit.metric].static:
+                    raise UsageError(f"--limit {limit.metric}: needs a device that measures it")
             return Objective(self.minimize, self.limits)
         return Objective(self.minimize or ("runtime",), self.limits)
 

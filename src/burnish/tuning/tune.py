@@ -28,7 +28,7 @@ from burnish.search.engine import make
 from burnish.settings import Settings, load
 from burnish.store.store import Store, open_store
 from burnish.toolchain.strays import end_orphans
-from burnish.tuning.artefact import check_output, save_winners
+from burnish.tuning.artefact import check_outputs, save_winners
 from burnish.tuning.conclude import static_winners
 from burnish.tuning.device import choose_device
 from burnish.tuning.loop import Budget, Loop, count, stage_seconds
@@ -68,7 +68,7 @@ def tune(
     settings = settings or load()
     device = choose_device(task)
     task = replace(task, device=device.kind, regime=task.regime or device.regime.value)
-    check_output(task.output, len(task.objective.minimize))
+    check_outputs(task)
     end_orphans()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="burnish-")))

@@ -1,0 +1,46 @@
+"""What a shell, a disk or a user may do to a command: still one line, and nothing half-done."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Shell = Callable[[str], "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    environment = {
+        **os.environ,
+        "BURNISH_STORE": f"sqlite:///{tmp_path}/studies.sqlite",
+        "BURNISH_CACHE": str(tmp_path / "cache"),
+    }
+
+    def run(line: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            ["/bin/sh", "-c", line.replace("burnish", f"{sys.executable} -m burnish", 1)],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    return run
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full here")
+@pytest.mark.parametrize("words", ["studies", "studies --json -", "--help"])
+def test_a_full_disk_behind_stdout_is_one_line(shell: Shell, words: str) -> None:
+    done = shell(f"burnish {words} >/dev/full")
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == ["burnish: No space left on device"]
+
+
+def test_a_closed_stdout_is_no_fault(shell: Shell) -> None:
+    done = shell("burnish studies >&-")
+    assert (done.returncode, done.stderr) == (0, "")

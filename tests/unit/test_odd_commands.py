@@ -1,0 +1,131 @@
+"""Commands that cannot be: one line says what is wrong, and nothing that was there is harmed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from burnish.acf.atomic import write_whole
+from burnish.acf.shelf import Shelf
+from burnish.cli import studies
+from burnish.cli.app import run
+from burnish.cli.screen import write_json
+from burnish.errors import UsageError
+from burnish.model.objective import Limit
+from burnish.toolchain.options import normal_form
+from burnish.tuning.artefact import check_outputs
+from burnish.tuning.task import Task
+
+
+@pytest.fixture(autouse=True)
+def _at_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("BURNISH_STORE", f"sqlite:///{tmp_path}/studies.sqlite")
+    monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+def only_line(capsys: pytest.CaptureFixture[str]) -> str:
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1, lines
+    return lines[0]
+
+
+def test_a_device_is_written_to_and_stays_a_device(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_whole(tmp_path / "pipe", b"data")
+        assert os.read(reader, 10) == b"data"
+        write_json(tmp_path / "pipe", {"a": 1})
+        assert os.read(reader, 100) == b'{\n  "a": 1\n}\n'
+    finally:
+        os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()
+    assert [file.name for file in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_json_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UsageError, match="folder: cannot be written"):
+        write_json(tmp_path / "folder", {})
+    assert [file.name for file in tmp_path.iterdir()] == ["folder"]
+
+
+def test_json_has_the_permissions_of_any_file(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {})
+    (tmp_path / "plain").touch()
+    assert (tmp_path / "a.json").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_fault_of_ours_is_one_line_that_names_the_place(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError("of all things")
+
+    monkeypatch.setattr(studies, "load", broken)
+    assert run(["studies"]) == 1
+    line = only_line(capsys)
+    assert "ZeroDivisionError: of all things" in line
+    assert "test_odd_commands.py:" in line
+    assert "report" in line
+
+
+def test_a_path_that_is_too_long_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["tune", "x" * 5000 + ".ptx", "--device", "none", "--minimize", "registers"]
+    assert run(words) == 1
+    assert "File name too long" in only_line(capsys)
+
+
+def test_what_is_written_may_not_be_what_is_read(tmp_path: Path) -> None:
+    kernel, launch = tmp_path / "k.ptx", tmp_path / "k.toml"
+    kernel.write_text("kernel")
+    launch.write_text("launch")
+    (tmp_path / "link.acf").symlink_to(kernel)
+    for output in (kernel, launch, tmp_path / "link.acf", tmp_path / "." / "k.ptx"):
+        with pytest.raises(UsageError, match=r"is what is read"):
+            check_outputs(Task(kernel=kernel, launch=launch, output=output))
+    assert kernel.read_text() == "kernel"
+
+
+def test_an_output_that_cannot_be_named_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be written"):
+        check_outputs(Task(kernel=tmp_path / "k.ptx", output=tmp_path / ("x" * 300)))
+
+
+def test_a_limit_on_what_is_never_measured_is_refused(tmp_path: Path) -> None:
+    task = Task(
+        kernel=tmp_path / "k.ptx",
+        device="none",
+        minimize=("registers",),
+        limits=(Limit("runtime", 5.0),),
+    )
+    with pytest.raises(UsageError, match=r"--limit runtime.*needs a device"):
+        _ = task.objective
+
+
+def test_more_jobs_than_any_machine_has_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--jobs: 100000 is above"):
+        Task(kernel=tmp_path / "k.ptx", jobs=100_000)
+
+
+def test_an_elf_file_without_code_for_a_gpu_is_refused_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "cut.cubin").write_bytes(b"\x7fELF\x02\x01\x01")
+    assert run(["show", "cut.cubin"]) == 1
+    assert only_line(capsys).startswith("burnish: cut.cubin: ")
+    assert run(["show", os.path.realpath("/bin/sh")]) == 1
+    assert "holds no code for a GPU" in only_line(capsys)
+
+
+def test_a_number_that_python_does_not_read_is_left_to_the_compiler() -> None:
+    digits = "9" * 5000
+    assert normal_form([f"--maxrregcount={digits}"]).options == (f"--maxrregcount={digits}",)
+
+
+def test_a_pipe_on_a_shelf_is_as_good_as_no_file(tmp_path: Path) -> None:
+    (tmp_path / "shelf").mkdir()
+    os.mkfifo(tmp_path / "shelf" / "a.acf")
+    assert Shelf(tmp_path / "shelf", print).about("k") == ()
+    assert len(Shelf(tmp_path / "shelf", print).digest()) == 64
