@@ -23,6 +23,7 @@ from burnish.measure.confirm import Confirmation, Limits, confirm, planned_round
 from burnish.measure.energy import ENERGY_RULE, Metered
 from burnish.measure.rounds import Plan
 from burnish.measure.sitting import Contender, Sitting, Timed
+from burnish.measure.stats import Array
 from burnish.measure.verdict import judge
 from burnish.model.verdict import Outcome
 
@@ -202,6 +203,7 @@ def test_energy_is_confirmed_in_windows_by_the_same_rule() -> None:
     assert judgement.verdict.baseline == pytest.approx(20.0, rel=0.02)
 
 
+@pytest.mark.slow
 def test_a_sitting_runs_in_a_worker() -> None:
     job = sitting(Script(80.0), rounds=5)
     fresh = partial(Worker[FakeDevice], open_fake)
@@ -210,6 +212,7 @@ def test_a_sitting_runs_in_a_worker() -> None:
     assert pickle.loads(pickle.dumps(found)).evidence.faults == ("", "", "")  # noqa: S301
 
 
+@pytest.mark.slow
 def test_a_finalist_that_hangs_or_kills_its_worker_is_named() -> None:
     job = sitting(Script(80.0), Script(fault="hang", every=9), Script(fault="exit"), rounds=5)
     fresh = partial(Worker[FakeDevice], open_fake)
@@ -218,20 +221,30 @@ def test_a_finalist_that_hangs_or_kills_its_worker_is_named() -> None:
     assert "nothing was heard" in found.evidence.faults[3]
 
 
+def race_of(gain: float, noise: float, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).normal(gain, noise, (40, 8))
+
+
 def test_rounds_are_planned_by_the_noise_of_the_race() -> None:
-    rng = np.random.default_rng(0)
-    plans = [
-        planned_rounds(rng.normal(0.02, noise, (40, 8))) for noise in (0.001, 0.005, 0.01, 0.1)
-    ]
-    assert plans[0] == plans[1] == 60
-    assert 120 <= plans[2] <= 260
+    plans = [planned_rounds(race_of(0.01, noise)) for noise in (0.001, 0.005, 0.01, 0.1)]
+    assert plans[:2] == [60, 60]
+    assert 150 <= plans[2] <= 260
     assert plans[3] == 300
-    assert planned_rounds(rng.normal(0.02, 0.1, (40, 8)), most=100) == 100
-    assert planned_rounds(np.empty((0, 0))) == 60
+    assert planned_rounds(race_of(0.01, 0.1), most=100) == 100
+
+
+def test_a_large_gain_is_seen_in_few_rounds_and_no_gain_is_not_looked_for() -> None:
+    assert planned_rounds(race_of(0.3, 0.03)) == 60
+    assert planned_rounds(race_of(-0.01, 0.01)) == 60
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (4, 8), (40, 0)])
+def test_a_race_that_says_nothing_gets_what_the_rule_demands(shape: tuple[int, int]) -> None:
+    assert planned_rounds(np.zeros(shape)) == 60
 
 
 def test_rounds_that_remember_take_more_of_them() -> None:
-    white = np.random.default_rng(1).normal(0, 0.008, (40, 8))
+    white = race_of(0, 0.008, seed=1)
     slow = white.copy()
     for turn in range(1, len(slow)):
         slow[turn] = 0.5 * slow[turn - 1] + 0.75**0.5 * slow[turn]

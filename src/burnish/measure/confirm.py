@@ -18,7 +18,7 @@ from burnish.measure.clocks import remarks
 from burnish.measure.evidence import FIRST, Evidence
 from burnish.measure.rounds import blamed
 from burnish.measure.sitting import Sat, Sitting, Taken
-from burnish.measure.stats import Array, autocorrelation, freedom_of, student_quantile
+from burnish.measure.stats import Array, autocorrelation, freedom_of, middle_means, student_quantile
 from burnish.measure.verdict import RULE, Rule
 from burnish.model.workload import Workload
 
@@ -27,6 +27,7 @@ __all__ = ["Caller", "Confirmation", "Limits", "confirm", "planned_rounds"]
 T = TypeVar("T")
 
 _MOST_ROUNDS = 300
+_FEW = 5  # rounds of a race that say nothing of its noise
 _WANTED_RATIO = 1.01  # a gain that should be found
 _REACH_SHARE = 0.4  # of the way from it to what is demanded, for the bound; luck gets the rest
 _WASTE_RATIO = 1.1  # error of a mean of the middle half ÷ that of a mean, on normal noise
@@ -59,10 +60,11 @@ class Confirmation:
 
 
 def planned_rounds(ratios: Array, rule: Rule = RULE, most: int = _MOST_ROUNDS) -> int:
-    """Return how many rounds a process takes to find a gain of 1 % almost surely.
+    """Return how many rounds a process takes to find the gain that the race promises.
 
-    The noise is that of the race, so what is planned does not depend on what is confirmed. At
-    least as many as the rule demands.
+    The gain is that of the best finalist, less its error, and 1 % at least. The noise is that
+    of the race, too, so what is planned does not depend on what is confirmed. At least as
+    many as the rule demands; no more than that where the race leaves no hope.
 
     Args:
         ratios: Log ratios of the finalists in the race, ``[round, finalist]``.
@@ -70,16 +72,21 @@ def planned_rounds(ratios: Array, rule: Rule = RULE, most: int = _MOST_ROUNDS) -
         most: Rounds at most.
     """
     rounds, finalists = ratios.shape
-    if rounds < FIRST or not finalists:
+    if rounds < _FEW or not finalists:
         return rule.rounds
     centred = ratios - np.median(ratios, axis=0)
     noise_share = 1.4826 * float(np.median(np.abs(centred)))
     memory = autocorrelation(ratios[None, :, :, None])
-    freedom = freedom_of(rule.processes, finalists + 1)
-    quantile = student_quantile(1 - rule.alpha / finalists, freedom)
     error_share = noise_share * _WASTE_RATIO * sqrt((1 + memory) / (1 - memory))
-    reach = log(_WANTED_RATIO / rule.better_ratio) * _REACH_SHARE
-    needed = ceil((quantile * error_share / reach) ** 2 / rule.processes)
+    best = float(middle_means(ratios[None]).max())
+    doubt = 3 * error_share / sqrt(rounds)
+    floor = log(rule.better_ratio)
+    if best + doubt <= floor:
+        return rule.rounds
+    margin = max(best - doubt, log(_WANTED_RATIO)) - floor
+    freedom = freedom_of(rule.processes, finalists + 1)
+    surely = student_quantile(1 - rule.alpha / finalists, freedom)
+    needed = ceil((surely * error_share / (margin * _REACH_SHARE)) ** 2 / rule.processes)
     return max(rule.rounds, min(most, needed))
 
 

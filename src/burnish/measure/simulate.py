@@ -114,9 +114,7 @@ class Found:
     judgement: Judgement
 
 
-def simulated_study(
-    gains: Array, noise: Noise, seed: Sequence[int], workloads: tuple[Workload, ...] = ()
-) -> Found:
+def simulated_study(gains: Array, noise: Noise, seed: Sequence[int]) -> Found:
     """Run the whole funnel over contenders with these true gains, ``[contender, workload]``."""
     rng = np.random.default_rng(seed)
     weights = np.ones(gains.shape[1])
@@ -125,7 +123,7 @@ def simulated_study(
     standings = screen(searching.measure, everyone, weights, Screening())
     ended = race(searching.measure, standings, weights, Racing())
     rounds = planned_rounds(ended.ratios)
-    evidence = simulated_evidence(gains[list(ended.finalists)], noise, rounds, rng, workloads)
+    evidence = simulated_evidence(gains[list(ended.finalists)], noise, rounds, rng)
     judgement = judge(evidence)
     chosen = judgement.chosen
     who = None if chosen is None else ended.finalists[chosen]
@@ -133,11 +131,7 @@ def simulated_study(
 
 
 def simulated_evidence(
-    gains: Array,
-    noise: Noise,
-    rounds: int,
-    rng: np.random.Generator,
-    workloads: tuple[Workload, ...] = (),
+    gains: Array, noise: Noise, rounds: int, rng: np.random.Generator
 ) -> Evidence:
     """Confirm finalists with these true gains in fresh simulated processes."""
     with_copy = np.concatenate([np.zeros((1, gains.shape[1])), gains])
@@ -145,5 +139,5 @@ def simulated_evidence(
     figures = [
         Process(with_copy, noise, rng).measure(programs, rounds) for _ in range(RULE.processes)
     ]
-    named = workloads or tuple(Workload(str(number), ()) for number in range(gains.shape[1]))
+    named = tuple(Workload(str(number), ()) for number in range(gains.shape[1]))
     return Evidence("runtime", np.stack(figures), named, ("",) * (1 + len(with_copy)))
