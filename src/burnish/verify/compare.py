@@ -75,14 +75,13 @@ def bits(actual: Array, expected: Array, region: Region) -> Mismatch | None:
     Returns:
         The first difference and how many there are, or None.
     """
-    changed = np.flatnonzero(differing(actual, expected))
-    if not changed.size:
+    changed = differing(actual, expected)
+    count = int(np.count_nonzero(changed))
+    if not count:
         return None
-    first = int(changed[0])
+    first = int(changed.argmax())
     got, wanted = show(actual[first : first + 1], expected[first : first + 1], region.kind)
-    return Mismatch(
-        region.buffer.name, int(changed.size), actual.size, region.where(first), got, wanted
-    )
+    return Mismatch(region.buffer.name, count, actual.size, region.where(first), got, wanted)
 
 
 def show(got: Array, wanted: Array, kind: Dtype) -> tuple[str, str]:

@@ -225,18 +225,20 @@ def _element(
 
 
 def _error(truth: Truth, values: Truth) -> _Error:
-    most, squares, size, count = 0.0, 0.0, 0.0, 0
-    for start in range(0, truth.size, _CHUNK):
+
+    def look(start: int) -> tuple[float, float, float, int]:
         right, got = truth[start : start + _CHUNK], values[start : start + _CHUNK]
         both = np.isfinite(right) & np.isfinite(got)
         if not both.any():
-            continue
+            return 0.0, 0.0, 0.0, 0
         distance = np.abs(right[both] - got[both])
-        most = max(most, float(distance.max()))
         with np.errstate(over="ignore"):
-            squares += float(np.square(distance).sum())
-            size += float(np.square(right[both]).sum())
-        count += distance.size
+            own, whole = np.square(distance).sum(), np.square(right[both]).sum()
+        return float(distance.max()), float(own), float(whole), distance.size
+
+    most, squares, size, count = 0.0, 0.0, 0.0, 0
+    for far, own, whole, counted in in_order(range(0, truth.size, _CHUNK), look):
+        most, squares, size, count = max(most, far), squares + own, size + whole, count + counted
     if not count:
         return _Error(0.0, 0.0, 0.0, 1)
     return _Error(most, math.sqrt(squares / count), math.sqrt(size / count), count)

@@ -98,12 +98,14 @@ class Yardsticks:
     def _truth(self, expected: Expected, region: Region) -> NDArray[np.float64]:
         """The right answers in memory order; NaN for what only the plain kernel knows."""
         if self._reference is not None and self._is_known(region):
-            truth = region.spread(self._answers(expected)[region.buffer.name], np.nan)
+            answers = self._answers(expected)[region.buffer.name]
+            truth = region.spread(answers, np.nan).astype(np.float64, copy=False)
         else:
             plain = self._part(expected.after, region)
             is_float = region.kind.kind == "float"
             truth = decode(plain, region.kind) if is_float else plain.astype(np.float64)
-        return np.where(self._exempt(expected, region), np.nan, truth)
+        exempt = self._exempt(expected, region)
+        return np.where(exempt, np.nan, truth) if exempt.any() else truth
 
     def _is_known(self, region: Region) -> bool:
         return region.buffer.role is not Role.IN
