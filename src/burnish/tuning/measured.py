@@ -10,6 +10,8 @@ from burnish.measure.compared import Compared, compare
 from burnish.measure.confirm import Confirmation
 from burnish.measure.evidence import FIRST
 from burnish.measure.verdict import RULE, Judgement, judge
+from burnish.model.control import Value
+from burnish.model.frozen import FrozenMap
 from burnish.model.objective import Objective
 from burnish.model.result import Winner, WorkloadRatio
 from burnish.model.trial import Trial
@@ -90,8 +92,15 @@ def conclude_measured(
     winners = [winner_of(right[place].trial, place, confirmation, judgement) for place in ranking]
     if len(objective.minimize) > 1:
         winners = [_point(winner, trials[0], objective) for winner in winners]
-    winners = [replace(one, controls=decided(one.trial, compiler)) for one in winners]
+    winners = [replace(one, controls=_controls(one, compiler)) for one in winners]
     return Confirmed(tuple(winners), tuple(wrong), confirmation, judgement.resolution)
+
+
+def _controls(winner: Winner, compiler: Compiler) -> FrozenMap[Value]:
+    """What a winner decides; only for one that is kept is it worth the builds to find out."""
+    if winner.verdict.outcome is Outcome.BETTER:
+        return decided(winner.trial, compiler)
+    return FrozenMap(compiler.bound.space.changes(winner.trial.config))
 
 
 def _entrants(trials: Sequence[Trial], objective: Objective, bench: Bench) -> list[Trial]:
