@@ -1,5 +1,6 @@
 """Before a search: read the kernel, find its space and compiler, and say what study this is."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -204,8 +205,11 @@ def inputs_of(task: Task, bound: BoundSpace, measured: Measured) -> FrozenMap[st
     kernel = bound.kernel
     tools = ", ".join(f"{tool.name} {tool.sha256[:12]}" for tool in bound.toolchain.tools)
     launch = measured.launch
+    texts = [path.read_bytes() for path in task.start_from]
+    start = {"start-from": hashlib.sha256(b"\0".join(texts)).hexdigest()} if texts else {}
     return FrozenMap(
         {
+            **start,
             "kernel": kernel.key,
             "entry": kernel.entry,
             "arch": kernel.arch,

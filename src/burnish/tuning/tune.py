@@ -22,9 +22,11 @@ from burnish.evaluate.lane import LaneSetup
 from burnish.measure.sitting import Contender
 from burnish.model.objective import Objective
 from burnish.model.result import Result, Winner
+from burnish.model.space import Config
 from burnish.model.trial import Trial
 from burnish.model.verdict import Outcome
 from burnish.search.engine import make
+from burnish.search.start import HeadStart
 from burnish.settings import Settings, load
 from burnish.store.store import Store, open_store
 from burnish.toolchain.strays import end_orphans
@@ -35,6 +37,7 @@ from burnish.tuning.loop import Budget, Loop, count, stage_seconds
 from burnish.tuning.measured import Confirmed, Shortlist, conclude_measured
 from burnish.tuning.prepare import Measured, compiler_of, open_space, read_workloads
 from burnish.tuning.rules import rules_for
+from burnish.tuning.start import starting_configs
 from burnish.tuning.study import begin
 from burnish.tuning.task import Task
 
@@ -74,12 +77,13 @@ def tune(
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="burnish-")))
         bound = open_space(task, folder, settings)
         launch = read_workloads(task, bound.kernel) if device.open else None
+        start = starting_configs(task.start_from, bound.kernel.entry, bound.space)
         compiler = compiler_of(bound, folder, settings)
         plain = check_canary(compiler)
         compiler = compiler.within(build_limit_s(plain))
         store = stack.enter_context(open_store(task.store or settings.store))
         study, recorded = begin(task, bound, Measured(device, launch), store)
-        run = Run(task, compiler, plain, store, study, observe)
+        run = Run(task, compiler, plain, store, study, observe, start)
         if launch is None or device.open is None or plain.binary is None:
             result = run.static(recorded)
         else:
@@ -112,6 +116,7 @@ class Run:
         store: Keeps trials and what was confirmed.
         study: Name of the study in it.
         observe: Told of every trial as it ends.
+        start: Configs to try first.
     """
 
     task: Task
@@ -120,6 +125,7 @@ class Run:
     store: Store
     study: str
     observe: Observer
+    start: tuple[Config, ...] = ()
 
     def static(self, recorded: list[Trial]) -> Result:
         """Search and judge without a device."""
@@ -170,7 +176,9 @@ class Run:
     ) -> Loop:
         space, objective = self.compiler.bound.space, self.task.objective
         loop = Loop(
-            engine=make(self.task.engine, space, self.task.seed, objective.minimize),
+            engine=HeadStart(
+                make(self.task.engine, space, self.task.seed, objective.minimize), self.start
+            ),
             compile=self.compiler.compile,
             judge=judge,
             record=lambda trial: self.store.append(self.study, [trial]),
