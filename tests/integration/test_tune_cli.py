@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -130,28 +131,47 @@ def wait_for_trials(file: Path, wanted: int, most_s: float = 120.0) -> None:
 
 def trials_in(file: Path) -> list[tuple[object, ...]]:
     with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
-        rows = database.execute("select number, config, status, binary from trials order by number")
+        rows = database.execute("select number, config, status, binary from burnish_trials order by number")
         return list(rows)
 
 
-def test_ctrl_c_keeps_what_was_found_and_prints_the_line_that_resumes(
-    environment: dict[str, str], tmp_path: Path
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_end_from_outside_keeps_what_was_found_and_prints_the_line_that_resumes(
+    environment: dict[str, str], tmp_path: Path, number: signal.Signals
 ) -> None:
     store = ["--store", f"sqlite:///{tmp_path}/s.sqlite"]
+    (tmp_path / "temporary").mkdir()
     process = subprocess.Popen(
         [sys.executable, "-m", "burnish", "tune", KERNEL, *STATIC, "--evaluations", "3000", *store],
-        env=environment,
+        env={**environment, "TMPDIR": str(tmp_path / "temporary")},
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
     wait_for_trials(tmp_path / "s.sqlite", 5)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, stderr = process.communicate(timeout=20)
     assert process.returncode == 130
     assert "--resume" in stderr
     assert "Traceback" not in stderr
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_an_acf_to_start_from_is_tried_right_after_the_plain_build(
+    burnish: Burnish, tmp_path: Path
+) -> None:
+    assert burnish("tune", KERNEL, *STATIC, "--evaluations", 20, "-o", "k.acf").returncode == 0
+    store = ["--store", f"sqlite:///{tmp_path}/s.sqlite", "--study", "s", "--seed", 3]
+    words = ["tune", KERNEL, *STATIC, "--start-from", "k.acf", *store, "-o", "again.acf"]
+    assert burnish(*words, "--evaluations", 2).returncode == 0
+    told = (tmp_path / "k.acf").read_text(), (tmp_path / "again.acf").read_text()
+    first, again = (re.findall("^binary_sha256.*$", text, re.MULTILINE) for text in told)
+    assert first == again
+    (tmp_path / "k.acf").write_text(told[0] + "\n")
+    other = burnish(*words, "--evaluations", 3, "--resume")
+    assert other.returncode == 1
+    assert "start-from" in one_line(other)
 
 
 def test_a_study_of_other_inputs_is_refused_by_name(burnish: Burnish) -> None:
@@ -178,6 +198,11 @@ def test_a_study_of_other_inputs_is_refused_by_name(burnish: Burnish) -> None:
         (["tune", KERNEL, *STATIC, "--evaluations", "0"], 2, "0"),
         (["tune", KERNEL, *STATIC, "--engine", "magic"], 2, "evolution"),
         (["tune", KERNEL, *STATIC, "--", "--no-such-option"], 1, "no-such-option"),
+        (["tune", KERNEL, *STATIC, "--", "--help"], 2, "question"),
+        (["tune", KERNEL, *STATIC, "--", "--apply-controls", "x"], 2, "--apply-controls"),
+        (["tune", KERNEL, *STATIC, "--", "--entry=x"], 2, "--entry"),
+        (["tune", KERNEL, *STATIC, "--", ""], 2, "''"),
+        (["tune", KERNEL, *STATIC, "--start-from", "missing.acf"], 2, "missing.acf"),
         (["show", "missing.acf"], 2, "missing.acf"),
         (["show", "empty.ptx"], 1, "empty.ptx"),
     ],

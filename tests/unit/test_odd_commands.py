@@ -7,10 +7,11 @@ import pytest
 
 from burnish.acf.atomic import write_whole
 from burnish.acf.shelf import Shelf
+from burnish.bundle.launch import read_launch
 from burnish.cli import studies
 from burnish.cli.app import run
 from burnish.cli.screen import write_json
-from burnish.errors import UsageError
+from burnish.errors import LaunchError, UsageError
 from burnish.model.objective import Limit
 from burnish.toolchain.options import normal_form
 from burnish.tuning.artefact import check_outputs
@@ -129,3 +130,10 @@ def test_a_pipe_on_a_shelf_is_as_good_as_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "shelf" / "a.acf")
     assert Shelf(tmp_path / "shelf", print).about("k") == ()
     assert len(Shelf(tmp_path / "shelf", print).digest()) == 64
+
+
+@pytest.mark.parametrize("value", ["[" * 100_000, "{a=" * 100_000, "9" * 5_000])
+def test_a_launch_file_that_no_reader_takes_is_one_error(tmp_path: Path, value: str) -> None:
+    (tmp_path / "k.toml").write_text(f"entry = {value}\n")
+    with pytest.raises(LaunchError, match=r"k\.toml"):
+        read_launch(tmp_path / "k.toml")

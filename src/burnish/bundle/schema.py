@@ -168,6 +168,10 @@ def understand(text: str) -> FileEntry:
                 f"line {blank}: a blank is still to be filled in: put a value for the {_BLANK}"
             ) from None
         raise LaunchError(f"this is no TOML: {error}") from None
+    except RecursionError:
+        raise LaunchError("is nested too deeply to be a launch file") from None
+    except ValueError as error:  # a number that is longer than Python reads
+        raise LaunchError(f"this is no TOML: {error}") from None
     try:
         return FileEntry.model_validate(document)
     except ValidationError as error:

@@ -67,7 +67,13 @@ def ptx_kernel(
     """
     normal = normal_form(options)
     if normal.inputs:
-        raise UsageError(f"{normal.inputs[0]}: what follows -- are options, not input files")
+        raise UsageError(f"{normal.inputs[0]!r}: what follows -- are options, not input files")
+    if normal.asks:
+        raise UsageError("what follows -- asks ptxas a question instead of building")
+    if normal.controls:
+        raise UsageError(f"--apply-controls {normal.controls[0]}: the plain build has no controls")
+    if normal.entries:
+        raise UsageError(f"what follows --: ask for {normal.entries[0]} with --entry, before it")
     return _of_ptx(path, read_text(path), normal, tool, (entry, arch))
 
 

@@ -120,9 +120,10 @@ def ptx_space(kernel: Kernel, toolchain: Toolchain, request: Request) -> PtxSpac
 def _refuse_shared_build(module: Module, kernel: Kernel) -> None:
     entries = [entry.name for entry in module.entries]
     if len(entries) > 1:
+        listed = ", ".join(entries[:4]) + ", …" * (len(entries) > 4)  # noqa: PLR2004 - enough
         raise KernelError(
-            f"{kernel.name} has {len(entries)} entries ({', '.join(entries[:4])}, …), and ptxas's "
-            "options hold for all of them at once; put the entry to tune into a file of its own"
+            f"{kernel.name} has {len(entries)} entries ({listed}), and ptxas's options "
+            " hold for all of them at once; put the entry to tune into a file of its own"
         )
 
 
