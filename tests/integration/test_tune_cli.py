@@ -122,7 +122,7 @@ def test_a_killed_study_resumes_to_what_an_uninterrupted_one_gives(
 def wait_for_trials(file: Path, wanted: int, most_s: float = 120.0) -> None:
     until = time.monotonic() + most_s
     while time.monotonic() < until:
-        with contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(sqlite3.OperationalError):  # not there yet, or busy
             if len(trials_in(file)) >= wanted:
                 return
         time.sleep(0.05)
@@ -131,7 +131,8 @@ def wait_for_trials(file: Path, wanted: int, most_s: float = 120.0) -> None:
 
 def trials_in(file: Path) -> list[tuple[object, ...]]:
     with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
-        rows = database.execute("select number, config, status, binary from burnish_trials order by number")
+        query = "select number, changes, status, binary from burnish_trials order by number"
+        rows = database.execute(query)
         return list(rows)
 
 
