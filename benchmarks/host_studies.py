@@ -226,6 +226,7 @@ def about() -> Row:
     gcc = subprocess.run(argv, capture_output=True, text=True, check=True)
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "arguments": sys.argv[1:],
         "machine": choose_device(Task(kernel=Path("any.c"))).name,
         "cores": len(os.sched_getaffinity(0)),
         "load": [round(one, 2) for one in os.getloadavg()],
