@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.devices.worker import stage
-from burnish.errors import DeviceError
+from burnish.errors import DeviceError, LaunchError
 
 
 class Made:
@@ -27,6 +27,18 @@ def make() -> Made:
 
 def fail_to_make() -> Made:
     raise DeviceError("no device here")
+
+
+def fail_to_fit(log: str) -> Made:
+    with Path(log).open("a") as file:
+        file.write("x")
+    raise LaunchError("workload 'a': writes out of bounds")
+
+
+def crash_in_the_plain_build() -> Made:
+    stage("running the plain build")
+    os.kill(os.getpid(), signal.SIGSEGV)
+    return Made()
 
 
 def hang_in_setup() -> Made:

@@ -9,7 +9,7 @@ from tests.helpers import jobs
 
 from burnish.devices.supervise import Supervisor, run_limit
 from burnish.devices.worker import Fault, WorkerFailure
-from burnish.errors import DeviceError
+from burnish.errors import DeviceError, LaunchError
 
 
 @pytest.fixture
@@ -116,6 +116,24 @@ def test_a_plain_build_that_fails_once_is_tried_again(
     supervisor.prove_with(partial(jobs.run_unless, sick=str(sick), heal=True), 30)
     sick.touch()
     assert kind_of(supervisor.attempt("bad", jobs.segfault, 30)) is Fault.DIED
+
+
+def test_what_is_wrong_with_the_kernel_is_not_said_of_the_device(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with (
+        Supervisor(partial(jobs.fail_to_fit, str(log))) as supervisor,
+        pytest.raises(LaunchError, match=r"^workload 'a': writes out of bounds$"),
+    ):
+        supervisor.attempt("good", jobs.use, 30)
+    assert log.read_text() == "x"  # once more would tell the same
+
+
+def test_a_plain_build_that_crashes_is_not_called_a_device_that_cannot_be_opened() -> None:
+    with (
+        Supervisor(jobs.crash_in_the_plain_build) as supervisor,
+        pytest.raises(DeviceError, match=r"^running the plain build fails: killed by SIGSEGV"),
+    ):
+        supervisor.attempt("good", jobs.use, 30)
 
 
 def test_a_device_that_cannot_be_opened_is_nobody_elses_fault() -> None:

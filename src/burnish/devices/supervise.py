@@ -10,13 +10,16 @@ from types import MappingProxyType, TracebackType
 from typing import Generic, Self, TypeVar
 
 from burnish.devices.peer import Start
-from burnish.devices.worker import Fault, Worker, WorkerFailure
+from burnish.devices.worker import NO_WORKER, Fault, Worker, WorkerFailure
 from burnish.errors import DeviceError
 
-__all__ = ["Supervisor", "run_limit"]
+__all__ = ["OPENING", "Supervisor", "run_limit"]
 
 S = TypeVar("S")
 T = TypeVar("T")
+
+OPENING = "opening the device"
+"""The stage of a setup in which a failure is the device's."""
 
 _LEAST_S = 2.0
 _TIMES_BASELINE = 50.0
@@ -150,8 +153,11 @@ class Supervisor(Generic[S]):
             try:
                 self._worker.open()
             except WorkerFailure as failure:
+                error = failure.error
+                if error is not None and not isinstance(error, DeviceError):
+                    raise error from None  # no device's fault: once more would tell the same
                 if turn + 1 == _TRIES:
-                    raise DeviceError(f"the device cannot be opened: {failure}") from failure
+                    raise DeviceError(_why_not_open(failure)) from failure
             else:
                 return
 
@@ -171,6 +177,12 @@ class Supervisor(Generic[S]):
                     raise DeviceError(f"{words}: {failure}") from failure
             else:
                 return
+
+
+def _why_not_open(failure: WorkerFailure) -> str:
+    if failure.stage in {"", OPENING}:
+        return f"the device cannot be opened: {failure}"
+    return f"{failure.stage} fails: {failure.message.removeprefix(NO_WORKER)}"
 
 
 def _is_fault(outcome: object) -> bool:

@@ -19,13 +19,16 @@ from burnish.devices.peer import Patience, Peer, Start
 from burnish.devices.serving import Letter, Report, importing_main, report_stage
 from burnish.errors import BurnishError, UsageError
 
-__all__ = ["Fault", "Worker", "WorkerFailure", "stage"]
+__all__ = ["NO_WORKER", "Fault", "Worker", "WorkerFailure", "stage"]
 
 S = TypeVar("S")
 T = TypeVar("T")
 
 _GRACE_S = 1.0
 _USUAL = Start()
+
+NO_WORKER = "a worker cannot be set up: "
+"""What the message of a failure of kind SETUP begins with."""
 
 
 class Fault(StrEnum):
@@ -118,7 +121,7 @@ class Worker(Generic[S]):
             self._converse(Letter.GO, b"", patience)
         except WorkerFailure as failure:
             self._discard()
-            message = f"a worker cannot be set up: {failure.message}"
+            message = f"{NO_WORKER}{failure.message}"
             found = WorkerFailure(Fault.SETUP, failure.stage, message, failure.trace)
             raise found from failure.error
         self._ready = True

@@ -15,7 +15,7 @@ from burnish.devices.peer import Start
 from burnish.devices.port import Device
 from burnish.devices.supervise import Supervisor, run_limit
 from burnish.devices.worker import Fault, Worker, WorkerFailure
-from burnish.errors import DeviceError
+from burnish.errors import BurnishError, DeviceError
 from burnish.evaluate.compiled import Compiled, trial_of
 from burnish.evaluate.lane import Block, Final, Lane, LaneSetup, Look, Looked, Plain, Scale
 from burnish.evaluate.stand import ConfirmingStand
@@ -81,7 +81,7 @@ class Bench:
         try:
             self._supervisor.prove_with(Plain(), _SETUP_S)
             answer = self._supervisor.attempt("baseline", Plain(), _SETUP_S)
-        except DeviceError:
+        except BurnishError:
             self._supervisor.close()
             raise
         if isinstance(answer, WorkerFailure):

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from burnish.devices.port import Device, Program, Regime, Session, Shared
+from burnish.devices.supervise import OPENING
 from burnish.devices.worker import stage
 from burnish.measure.race import Screening, Standing, screen
 from burnish.measure.rounds import Plan as Rounding
@@ -69,7 +70,7 @@ class Lane:
     """A device with the plain build on it, and a session a workload."""
 
     def __init__(self, setup: LaneSetup) -> None:
-        stage("opening the device")
+        stage(OPENING)
         self.device = setup.open_device()
         stage("loading the plain build")
         self.baseline = self.device.load(setup.baseline.image, setup.baseline.entry)
