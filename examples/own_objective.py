@@ -32,7 +32,7 @@ def objective(config_blob: str) -> tuple[float, float] | object:
 
 if __name__ == "__main__":
     space = burnish.space(KERNEL, arch="sm_90a")
-    result = burnish.Search(objective, space, generations=10, population=15).run()
+    result = burnish.Search(objective, space, generations=6, population=10).run()
     plain = result.trials[0].figures
     for found in result.pareto_front():
         spills, registers = found.figures.values()

@@ -46,8 +46,8 @@ def compiled(source: Path, arch: str) -> str:
 
 
 def code_of(text: str) -> str:
-    """Without comments: a compiler's version is no difference."""
-    return re.sub(r"//[^\n]*", "", text).strip()
+    """Without comments and without hashes of the file's path: neither is a difference."""
+    return re.sub(r"(?<=_)[0-9a-f]{8}(?=_)", "", re.sub(r"//[^\n]*", "", text)).strip()
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.helpers.apply import PTX, SOURCE, Bench, tuned_block
 from tests.helpers.fake_ptxas import Fake, alive, flood, hang, install, refuse
+from tests.helpers.processes import wait_for
 
 from burnish.acf.model import Launch, Shape, Tuned, TunedCode
 
@@ -483,6 +484,6 @@ def test_an_ended_build_leaves_nothing(bench: Bench, fake: Fake, number: signal.
             time.sleep(0.02)
         running.send_signal(number)
         assert running.wait(20) == 128 + number
-    assert alive(fake) == []
+    assert wait_for(lambda: not alive(fake))
     assert bench.leftovers() == []
     assert not (bench.folder / "k.cubin").exists()

@@ -19,7 +19,7 @@ from burnish.toolchain.discover import identify
 from burnish.toolchain.places import Place
 from burnish.toolchain.ptxas import Assembled, assemble
 
-pytestmark = [pytest.mark.triton, pytest.mark.toolchain]
+pytestmark = pytest.mark.triton
 
 ODD_OPTION = "--regAllocOptLevel=2"  # not in any help text; newer Tritons give it
 PROGRAM = """\

@@ -209,13 +209,13 @@ def test_a_kernel_without_pidfd_is_enough(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 def test_nothing_is_left_open_and_no_zombie_stays(tmp_path: Path) -> None:
     sh("exit 0")
-    before = open_files()
+    before, others = open_files(), children()
     for script in ("exit 1", "kill -9 $$", "sleep 9", "cat /dev/zero", "setsid sleep 9 &"):
         sh(script, Limits(wall_s=0.1, output_bytes=1000))
     run(["/nowhere"])
     run(["/bin/true"], cwd=tmp_path / "gone")
     assert open_files() == before
-    assert children() == []
+    assert set(children()) <= set(others)  # another test of this process may have its own
 
 
 def test_no_descriptor_left_means_missing_and_none_lost(monkeypatch: pytest.MonkeyPatch) -> None:
