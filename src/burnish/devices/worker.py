@@ -19,12 +19,13 @@ from burnish.devices.peer import Patience, Peer, Start
 from burnish.devices.serving import Letter, Report, importing_main, report_stage
 from burnish.errors import BurnishError, UsageError
 
-__all__ = ["NO_WORKER", "Fault", "Worker", "WorkerFailure", "stage"]
+__all__ = ["NO_WORKER", "Fault", "Worker", "WorkerFailure", "check_sendable", "stage"]
 
 S = TypeVar("S")
 T = TypeVar("T")
 
 _GRACE_S = 1.0
+_MOST_SAID = 200
 _USUAL = Start()
 
 NO_WORKER = "a worker cannot be set up: "
@@ -71,6 +72,15 @@ def stage(name: str) -> None:
     Does nothing outside of a worker.
     """
     report_stage(name)
+
+
+def check_sendable(call: object) -> None:
+    """Check that a function can be sent to a worker.
+
+    Raises:
+        UsageError: It cannot.
+    """
+    _packed(call)
 
 
 class Worker(Generic[S]):
@@ -202,8 +212,9 @@ def _packed(call: object) -> bytes:
     try:
         return pack(call)
     except Exception as error:  # noqa: BLE001 - whatever a class's own reduce raises
+        shown, why = (str(said)[:_MOST_SAID] for said in (repr(call), error))
         raise UsageError(
-            f"{call!r} cannot be sent to a worker: {error}; define it at the top of a module"
+            f"{shown} cannot be sent to a worker: {why}; define it at the top of a module"
         ) from None
 
 

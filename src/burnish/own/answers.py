@@ -139,9 +139,10 @@ def _called_in_worker(objective: Objective, blob: str, _state: None) -> _Outcome
 def _called(objective: Objective, blob: str) -> _Outcome:
     try:
         answer = objective(blob)
-    except Exception as error:  # noqa: BLE001 - a user's code may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's code may raise anything
         at = traceback.extract_tb(error.__traceback__)[-1]
-        return Status.RAISED, f"{type(error).__name__}: {error} ({at.filename}:{at.lineno})"
+        said = "".join(traceback.format_exception_only(error)).strip()
+        return Status.RAISED, f"{said} ({at.filename}:{at.lineno})"
     if isinstance(answer, _Invalid):
         return Status.INVALID, "the objective returned INVALID"
     return _figures(answer)
@@ -177,7 +178,7 @@ def _number(value: object) -> float | None:
         return None
     try:
         return float(value)  # type: ignore[arg-type]  # numpy's numbers have no common type
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # noqa: BLE001 - a user's class may raise anything
         return None
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from burnish import __version__
 from burnish.acf.model import Acf, Evidence
 from burnish.acf.write import dump, save
+from burnish.devices.worker import check_sendable
 from burnish.errors import ObjectiveError, UsageError
 from burnish.evaluate.compiled import Compiled, Compiler, check_canary
 from burnish.model.control import Layer, Risk
@@ -188,12 +189,18 @@ class Search:
     ) -> None:
         if generations < 1 or population < 1:
             raise UsageError(f"generations={generations}, population={population}: both above 0")
+        if workers < 0:
+            raise UsageError(f"workers={workers}: 0 for calls in this process, or more")
+        if limit_s is not None and not limit_s > 0:
+            raise UsageError(f"limit_s={limit_s:g}: seconds, above 0")
         if limit_s is not None and not workers:
             raise UsageError("limit_s needs workers=N: a call in this process cannot be ended")
         self._space = space
         self._evaluations = generations * population
         self._seed = seed
         self._jobs = max(1, workers)
+        if workers:
+            check_sendable(objective)
         self._answers = Answers(objective, workers, limit_s)
 
     def run(self) -> SearchResult:
