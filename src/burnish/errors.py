@@ -78,9 +78,17 @@ class ObjectiveError(BurnishError):
 
 
 class InterruptedStudyError(BurnishError):
-    """The user stopped a study; what it found is stored."""
+    """The user stopped a study; what it found is stored.
+
+    Attributes:
+        study: Its name, to go on with it.
+    """
 
     exit_code = 130
+
+    def __init__(self, message: str, study: str) -> None:
+        super().__init__(message)
+        self.study = study
 
 
 class InternalError(BurnishError):

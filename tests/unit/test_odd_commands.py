@@ -12,9 +12,13 @@ from burnish.cli import studies
 from burnish.cli.app import run
 from burnish.cli.screen import write_json
 from burnish.errors import LaunchError, UsageError
+from burnish.model.frozen import FrozenMap
 from burnish.model.objective import Limit
+from burnish.store.store import open_store
+from burnish.store.study import Study
 from burnish.toolchain.options import normal_form
 from burnish.tuning.artefact import check_outputs
+from burnish.tuning.study import stoppable
 from burnish.tuning.task import Task
 
 
@@ -70,6 +74,37 @@ def test_a_fault_of_ours_is_one_line_that_names_the_place(
     assert "ZeroDivisionError: of all things" in line
     assert "test_odd_commands.py:" in line
     assert "report" in line
+
+
+def test_a_stop_before_there_is_anything_to_keep_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(studies, "load", stopped)
+    assert run(["studies"]) == 130
+    assert only_line(capsys) == "burnish: stopped; nothing was kept"
+
+
+def test_a_stop_while_results_are_confirmed_says_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inputs = FrozenMap({"kernel": "k"})
+    with open_store("sqlite://") as store:
+        store.create(Study(name="s", kernel="k.ptx", objective="runtime", inputs=inputs))
+
+        def confirming(*_task: object, **_more: object) -> None:
+            with stoppable("s", store):
+                raise KeyboardInterrupt
+
+        words = ["tune", "k.ptx", "--", "-O3"]
+        monkeypatch.setattr("burnish.cli.tune.run", confirming)
+        monkeypatch.setattr("sys.argv", ["burnish", *words])
+        assert run(words) == 130
+        assert [study.status for study in store.studies()] == ["interrupted"]
+    line = only_line(capsys)
+    assert line.endswith("To go on: burnish tune k.ptx --study s --resume -- -O3")
 
 
 def test_a_path_that_is_too_long_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

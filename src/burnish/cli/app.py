@@ -8,9 +8,10 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from importlib import import_module
-from typing import TextIO, cast
+from typing import ParamSpec, TextIO, cast
 
 import typer
 
@@ -24,6 +25,9 @@ _VERBS = ("tune", "init", "verify", "controls", "show", "studies", "shims", "too
 _GROUPS = ("toolchain",)
 _INTERRUPTED = 130
 _USAGE = 2
+_STOPPED = "stopped; nothing was kept"
+
+P = ParamSpec("P")
 _MOST_OF_A_NAME = 300
 # What a machine may say at any time, and whose message is enough.
 _OF_THE_MACHINE = {
@@ -57,6 +61,7 @@ def run(argv: Sequence[str]) -> int:
         say_error(f"{said}; see {' '.join(['burnish', *verb, '--help'])}")
         return _USAGE
     except (typer.Abort, KeyboardInterrupt):
+        say_error(_STOPPED)
         return _INTERRUPTED
     except BurnishError as error:
         say_error(str(error))
@@ -115,12 +120,26 @@ def _app(verbs: Sequence[str]) -> typer.Typer:
         if verb in _GROUPS:
             app.add_typer(module.app, name=verb)
         else:
-            app.command(verb)(getattr(module, verb))
+            app.command(verb)(_saying_stopped(getattr(module, verb)))
     if len(verbs) > 1:
         app.command("ptxas", add_help_option=False)(_ptxas)
         app.command("nvcc", add_help_option=False)(_nvcc)
         app.command("cc", add_help_option=False)(_cc)
     return app
+
+
+def _saying_stopped(verb: Callable[P, int]) -> Callable[P, int]:
+    """The verb; typer would end it by Ctrl-C without a word."""
+
+    @wraps(verb)
+    def run_verb(*args: P.args, **kwargs: P.kwargs) -> int:
+        try:
+            return verb(*args, **kwargs)
+        except KeyboardInterrupt:
+            say_error(_STOPPED)
+            return _INTERRUPTED
+
+    return run_verb
 
 
 def _keep_verbs() -> None:

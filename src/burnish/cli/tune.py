@@ -73,8 +73,12 @@ def tune(
         resume=resume,
         output=output,
     )
-    with watching(task) as observe:
-        result, files = run(task, observe=observe)
+    try:
+        with watching(task) as observe:
+            result, files = run(task, observe=observe)
+    except InterruptedStudyError as error:
+        say_error(f"{error}. To go on: {_resume_line(error.study)}")
+        return error.exit_code
     if str(json) != "-":
         OUT.print(table(result, files))
     write_json(json, document(result, files, task.seed))

@@ -1,8 +1,10 @@
 """Which study a run belongs to: a new one, or the stored one that it goes on with."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 
-from burnish.errors import UsageError
+from burnish.errors import InterruptedStudyError, UsageError
 from burnish.model.trial import Trial
 from burnish.spaces.bound import BoundSpace
 from burnish.store.store import Store
@@ -10,7 +12,7 @@ from burnish.store.study import Study
 from burnish.tuning.prepare import Measured, inputs_of
 from burnish.tuning.task import Task
 
-__all__ = ["begin"]
+__all__ = ["begin", "stoppable"]
 
 
 def begin(
@@ -42,6 +44,20 @@ def begin(
         )
     )
     return name, store.trials(name, bound.space) if taken else []
+
+
+@contextmanager
+def stoppable(name: str, store: Store) -> Iterator[None]:
+    """A stored study that the user may stop at any moment, outside of its search too.
+
+    Raises:
+        InterruptedStudyError: The user did.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        store.mark(name, "interrupted")
+        raise InterruptedStudyError("stopped; what was found is stored", name) from None
 
 
 def _made_up(task: Task, bound: BoundSpace, store: Store, mine: set[str]) -> str:

@@ -38,7 +38,7 @@ from burnish.tuning.measured import Confirmed, Shortlist, conclude_measured
 from burnish.tuning.prepare import Measured, compiler_of, open_space, read_workloads
 from burnish.tuning.rules import rules_for
 from burnish.tuning.start import starting_configs
-from burnish.tuning.study import begin
+from burnish.tuning.study import begin, stoppable
 from burnish.tuning.task import Task
 
 __all__ = ["Run", "tune"]
@@ -66,7 +66,8 @@ def tune(
         ToolchainError: The plain build fails, or controls do not reach the compiler.
         StoreError: The store cannot be used, or holds another study of that name.
         DeviceError: The device is missing or not well.
-        InterruptedStudyError: The user stopped it before the first trial.
+        InterruptedStudyError: The user stopped it before the first trial, or while what was
+            found was confirmed.
     """
     settings = settings or load()
     device = choose_device(task)
@@ -83,6 +84,7 @@ def tune(
         compiler = compiler.within(build_limit_s(plain))
         store = stack.enter_context(open_store(task.store or settings.store))
         study, recorded = begin(task, bound, Measured(device, launch), store)
+        stack.enter_context(stoppable(study, store))
         run = Run(task, compiler, plain, store, study, observe, start)
         if launch is None or device.open is None or plain.binary is None:
             result = run.static(recorded)
@@ -189,7 +191,7 @@ class Run:
         loop.run(budget, self.task.workers, recorded)
         self.store.mark(self.study, "interrupted" if loop.interrupted else "done")
         if not loop.trials:
-            raise InterruptedStudyError("stopped before the first trial; nothing was found yet")
+            raise InterruptedStudyError("stopped before the first trial", self.study)
         return loop
 
     def _result(self, loop: Loop, confirmed: Confirmed) -> Result:
