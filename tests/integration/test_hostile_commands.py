@@ -44,3 +44,11 @@ def test_a_full_disk_behind_stdout_is_one_line(shell: Shell, words: str) -> None
 def test_a_closed_stdout_is_no_fault(shell: Shell) -> None:
     done = shell("burnish studies >&-")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_line_to_paste_is_quoted(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "my kernel[b].c").write_text("void f(float *a) { a[0] = 1; }\n")
+    done = shell("burnish init 'my kernel[b].c'")
+    assert done.returncode == 0, done.stderr
+    line = done.stdout.splitlines()[-1]
+    assert line == "burnish tune 'my kernel[b].c' --launch 'my kernel[b].toml'"

@@ -10,7 +10,7 @@ from burnish.acf.shelf import Shelf
 from burnish.bundle.launch import read_launch
 from burnish.cli import studies
 from burnish.cli.app import run
-from burnish.cli.screen import write_json
+from burnish.cli.screen import OUT, write_json
 from burnish.errors import LaunchError, UsageError
 from burnish.model.frozen import FrozenMap
 from burnish.model.objective import Limit
@@ -172,3 +172,8 @@ def test_a_launch_file_that_no_reader_takes_is_one_error(tmp_path: Path, value: 
     (tmp_path / "k.toml").write_text(f"entry = {value}\n")
     with pytest.raises(LaunchError, match=r"k\.toml"):
         read_launch(tmp_path / "k.toml")
+
+
+def test_what_a_file_says_is_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    OUT.print("wrote a[/bold][red].acf")
+    assert capsys.readouterr().out == "wrote a[/bold][red].acf\n"

@@ -1,5 +1,6 @@
 """``burnish init``: a launch file to fill in."""
 
+import shlex
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -34,7 +35,7 @@ def init(
     parameters = parameters_of(found, kernel)
     _write(place, template(found.entry, parameters, has_grid=found.language != "c"))
     OUT.print(f"wrote {place}: put a value for every ? in it, then")
-    OUT.print(f"burnish tune {kernel} --launch {place}")
+    OUT.print(shlex.join(["burnish", "tune", str(kernel), "--launch", str(place)]))
     return 0
 
 

@@ -12,7 +12,7 @@ from burnish.errors import UsageError
 
 __all__ = ["OUT", "say_error", "write_json"]
 
-OUT = Console(soft_wrap=True, highlight=False)
+OUT = Console(soft_wrap=True, highlight=False, markup=False)
 
 
 def say_error(message: str) -> None:

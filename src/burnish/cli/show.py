@@ -43,7 +43,7 @@ def show(
 
 
 def _print_block(block: Tuned) -> None:
-    OUT.print(f"[bold]{block.entry}[/bold] for {block.arch}, key {block.key[:20]}…")
+    OUT.print(f"{block.entry} for {block.arch}, key {block.key[:20]}…", style="bold")
     plain = " ".join(block.baseline_options) or "no options"
     OUT.print(f"  plain build: {block.baseline_compiler}, {plain}")
     tuned = " ".join(block.code.options) or "no options"
@@ -86,7 +86,7 @@ def _print_diff(block: Tuned, against: Path) -> None:
         return
     tuned = apply_payload(text, block.code.ptx, block.entry)
     for line in unified_diff(text.splitlines(), tuned.splitlines(), "plain", "tuned", lineterm=""):
-        OUT.print(line, markup=False)
+        OUT.print(line)
 
 
 def _show_cubin(file: Path, json: Path | None) -> int:
@@ -100,7 +100,7 @@ def _show_cubin(file: Path, json: Path | None) -> int:
     if str(json) != "-":
         for row in rows:
             for name, value in row.items():
-                OUT.print(f"{name.replace('_', ' '):<14}{value}", markup=False)
+                OUT.print(f"{name.replace('_', ' '):<14}{value}")
     write_json(json, {"entries": rows})
     return 0
 

@@ -1,5 +1,6 @@
 """A study's result for people, and the same as a document with stable keys."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,7 +33,9 @@ def table(result: Result, files: Sequence[Path]) -> RenderableType:
     lines += [Text(f"wrote {file}") for file in files]
     if files and result.outcome is Outcome.BETTER:
         verb = "cc" if result.toolchain[0].startswith("gcc ") else "ptxas"
-        lines.append(Text(f"to apply it: burnish {verb} … --apply-controls {files[0]}"))
+        lines.append(
+            Text(f"to apply it: burnish {verb} … --apply-controls {shlex.quote(str(files[0]))}")
+        )
     return Group(*lines)
 
 
