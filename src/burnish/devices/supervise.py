@@ -68,14 +68,17 @@ class Supervisor(Generic[S]):
         """What never runs again: digest to the reason."""
         return MappingProxyType(self._quarantine)
 
-    def prove_with(self, job: Callable[[S], object], limit_s: float) -> None:
+    def prove_with(self, job: Callable[[S], T], limit_s: float) -> T:
         """Give the job that proves the device well: a run of the plain build, with a check.
+
+        Returns:
+            What it answers now.
 
         Raises:
             DeviceError: It fails now.
         """
         self._proof = (job, limit_s)
-        self._prove()
+        return self._proved(job, limit_s)
 
     def attempt(
         self, digest: str, job: Callable[[S], T], limit_s: float, *, silence_s: float = float("inf")
@@ -162,21 +165,23 @@ class Supervisor(Generic[S]):
                 return
 
     def _prove(self) -> None:
-        """See the plain build run; it may fail once."""
-        if self._proof is None:
-            return
-        job, limit_s = self._proof
-        for turn in range(_TRIES):
+        """See the plain build run again, where there is a job for that."""
+        if self._proof is not None:
+            self._proved(*self._proof)
+
+    def _proved(self, job: Callable[[S], T], limit_s: float) -> T:
+        """Run the job that proves the device well; it may fail once."""
+        turn = 1
+        while True:
             self._open()
             try:
-                self._worker.call(job, limit_s)
+                return self._worker.call(job, limit_s)
             except WorkerFailure as failure:
                 self._renew()
-                if turn + 1 == _TRIES or not _is_fault(failure):
+                if turn == _TRIES or not _is_fault(failure):
                     words = "the device is not well: the plain build fails in a fresh worker"
                     raise DeviceError(f"{words}: {failure}") from failure
-            else:
-                return
+            turn += 1
 
 
 def _why_not_open(failure: WorkerFailure) -> str:

@@ -79,15 +79,10 @@ class Bench:
     def __enter__(self) -> Self:
         self._supervisor: Supervisor[Lane] = Supervisor(self.setup)
         try:
-            self._supervisor.prove_with(Plain(), _SETUP_S)
-            answer = self._supervisor.attempt("baseline", Plain(), _SETUP_S)
+            self.scale: Scale = self._supervisor.prove_with(Plain(), _SETUP_S)
         except BurnishError:
             self._supervisor.close()
             raise
-        if isinstance(answer, WorkerFailure):
-            self._supervisor.close()
-            raise answer.error or DeviceError(f"the plain build does not run: {answer}")
-        self.scale: Scale = answer
         return self
 
     def __exit__(
