@@ -18,11 +18,13 @@ from burnish.model.workload import Workload
 __all__ = [
     "Device",
     "DeviceState",
+    "Explained",
     "Image",
     "Place",
     "Program",
     "Regime",
     "Resident",
+    "Roofed",
     "Session",
     "Shared",
 ]
@@ -132,6 +134,23 @@ class Shared(Protocol):
 
     def others(self) -> tuple[int, ...]:
         """Process numbers of others that use it now."""
+
+
+@runtime_checkable
+class Explained(Protocol):
+    """A session that can say how it times launches, where there is more than one way."""
+
+    @property
+    def method(self) -> str:
+        """How launches are timed, in words: part of the evidence."""
+
+
+@runtime_checkable
+class Roofed(Protocol):
+    """A device that can measure what its memory moves at most."""
+
+    def bandwidth_gbps(self) -> float:
+        """What a large copy moves, bytes read and written counted, in GB/s."""
 
 
 class Device(Protocol):

@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 
 from burnish.devices.peer import Start
-from burnish.devices.port import Device
+from burnish.devices.port import Device, Regime
 from burnish.devices.supervise import Supervisor, run_limit
 from burnish.devices.worker import Fault, Worker, WorkerFailure
 from burnish.errors import BurnishError, DeviceError
@@ -20,9 +20,10 @@ from burnish.evaluate.compiled import Compiled, trial_of
 from burnish.evaluate.lane import Block, Final, Lane, LaneSetup, Look, Looked, Plain, Scale
 from burnish.evaluate.stand import ConfirmingStand
 from burnish.measure.confirm import Confirmation, Limits, confirm, planned_rounds
+from burnish.measure.energy import Metered, window_s
 from burnish.measure.race import Race, Racing, Screening, Standing, race
 from burnish.measure.rounds import Plan, blamed
-from burnish.measure.sitting import Contender, Sitting, Timed
+from burnish.measure.sitting import Contender, Sitting, Take, Timed
 from burnish.measure.stats import Array
 from burnish.model.binary import Binary
 from burnish.model.control import Risk
@@ -34,6 +35,7 @@ __all__ = ["Bench", "Candidate", "Rules"]
 
 _SETUP_S = 300.0
 _SITTING_LEAST_S = 60.0
+_SLOWER = 16.0  # a held-out workload may take so many times as long as what is tuned on
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,19 +184,38 @@ class Bench:
     def confirm(self, finalists: Sequence[Candidate], ran: Race) -> Confirmation:
         """Measure finalists again in fresh processes; pauses the search's worker."""
         self.confirmed = len(finalists)
-        baseline = self.setup.baseline
-        demand = max((one.demand for one in finalists), key=list(Risk).index)
-        stand = ConfirmingStand(self.setup, demand)
         rounds = planned_rounds(ran.ratios)
-        sitting = Sitting(
-            contenders=(baseline, baseline, *map(self._contender, finalists)),
+        sitting = self._sitting(self.setup, finalists, Timed(Plan(rounds)))
+        limit_s = self._limit_s(rounds * len(sitting.contenders), _SITTING_LEAST_S) + _SETUP_S
+        return confirm(sitting, self.setup.workloads, self._fresh, Limits(limit_s))
+
+    def confirm_energy(self, finalists: Sequence[Candidate]) -> Confirmation:
+        """Measure the energy of finalists in fresh processes, on the workloads that are judged.
+
+        Caches are as launches in a row leave them: flushing them would use energy of its own.
+
+        Raises:
+            DeviceError: The device counts no energy.
+        """
+        held_out = tuple(one for one in self.setup.workloads if one.held_out)
+        judged = held_out or self.setup.workloads
+        setup = replace(self.setup, regime=Regime.WARM, workloads=judged)
+        take = Metered()
+        sitting = self._sitting(setup, finalists, take)
+        longest_s = 2 * window_s(_SLOWER * max(self.scale.times_us.values()))
+        windows = take.rounds * len(sitting.contenders) * len(judged)
+        return confirm(sitting, judged, self._fresh, Limits(windows * longest_s + _SETUP_S))
+
+    def _sitting(self, setup: LaneSetup, finalists: Sequence[Candidate], take: Take) -> Sitting:
+        demand = max((one.demand for one in finalists), key=list(Risk).index)
+        stand = ConfirmingStand(setup, demand)
+        return Sitting(
+            contenders=(setup.baseline, setup.baseline, *map(self._contender, finalists)),
             open=stand.open,
             recheck=stand.recheck,
-            take=Timed(Plan(rounds)),
+            take=take,
             seed=(self.seed,),
         )
-        limit_s = self._limit_s(rounds * (len(finalists) + 2), _SITTING_LEAST_S) + _SETUP_S
-        return confirm(sitting, self.setup.workloads, self._fresh, Limits(limit_s))
 
     def _fresh(self) -> Worker[Device]:
         return Worker(self.setup.open_device, Start(quiet=True))

@@ -5,14 +5,14 @@ Everything here happens in the worker; jobs and answers are pickled. The parent'
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from burnish.devices.port import Device, Program, Regime, Session, Shared
+from burnish.devices.port import Device, Explained, Program, Regime, Roofed, Session, Shared
 from burnish.devices.supervise import OPENING
 from burnish.devices.worker import stage
 from burnish.measure.race import Screening, Standing, screen
@@ -78,6 +78,7 @@ class Lane:
         self.examiner = Examiner(self.device, self.baseline, setup.workloads, setup.checking)
         self.examiner.prepare()
         self._timed = [workload.name for workload in setup.workloads if not workload.held_out]
+        self.moved_bytes = [workload.moved_bytes for workload in setup.workloads]
         self._is_warm = False
 
     def sessions(self) -> dict[str, Session]:
@@ -108,12 +109,17 @@ class Scale:
         calls: Workload to launches a sample.
         check_s: How long a check takes.
         notes: What people should know about the checks.
+        methods: Workload to how its launches are timed, where there is more than one way.
+        bandwidth_gbps: What a large copy on the device moves, where a workload says what it
+            moves itself; else None.
     """
 
     times_us: FrozenMap[float]
     calls: FrozenMap[int]
     check_s: float
     notes: tuple[str, ...]
+    methods: FrozenMap[str] = field(default_factory=FrozenMap)
+    bandwidth_gbps: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +143,23 @@ class Plain:
             calls=FrozenMap(dict(zip(rounds.workloads, rounds.calls, strict=True))),
             check_s=check_s,
             notes=(*lane.examiner.notes, *_company(lane.device)),
+            methods=_methods(lane.sessions()),
+            bandwidth_gbps=_bandwidth_gbps(lane),
         )
+
+
+def _methods(sessions: Mapping[str, Session]) -> FrozenMap[str]:
+    return FrozenMap(
+        {name: one.method for name, one in sessions.items() if isinstance(one, Explained)}
+    )
+
+
+def _bandwidth_gbps(lane: Lane) -> float | None:
+    """What the memory moves at most, where anybody says what a launch has to move."""
+    if not isinstance(lane.device, Roofed) or not any(lane.moved_bytes):
+        return None
+    stage("measuring the memory")
+    return lane.device.bandwidth_gbps()
 
 
 def _company(device: Device) -> list[str]:

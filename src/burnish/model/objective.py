@@ -15,18 +15,20 @@ class Metric:
         name: As the command line says it.
         unit: Of its figures.
         static: Known without running the kernel.
+        late: Takes seconds to measure, so only finalists have it.
     """
 
     name: str
     unit: str
     static: bool
+    late: bool = False
 
 
 METRICS = {
     metric.name: metric
     for metric in (
         Metric("runtime", "us", static=False),
-        Metric("energy", "mJ", static=False),
+        Metric("energy", "mJ", static=False, late=True),
         Metric("compile-time", "CPU ms", static=True),
         Metric("registers", "registers a thread", static=True),
         Metric("spills", "bytes a thread", static=True),
@@ -57,3 +59,17 @@ class Objective:
             raise UsageError("nothing to minimise; name a metric with --minimize")
         if len(set(self.minimize)) != len(self.minimize):
             raise UsageError(f"--minimize names a metric twice: {', '.join(self.minimize)}")
+
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """What every trial has a figure of, and the search goes by.
+
+        For a metric that only finalists are measured in, that is the time of a launch.
+        """
+        names = ("runtime" if METRICS[name].late else name for name in self.minimize)
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def late(self) -> tuple[str, ...]:
+        """What only finalists are measured in."""
+        return tuple(name for name in self.minimize if METRICS[name].late)

@@ -41,12 +41,20 @@ class WorkloadRatio:
         ratio: Baseline ÷ tuned.
         interval: Of the ratio.
         held_out: Whether the search never saw it.
+        baseline: The baseline's figure, in the metric's unit.
+        tuned: The candidate's figure, in the metric's unit.
+        moved_bytes: Bytes that a launch must move at least, as its author says; None where not.
+        operations: Arithmetic operations of a launch, as its author says; None where not.
     """
 
     name: str
     ratio: float
     interval: tuple[float, float]
     held_out: bool
+    baseline: float  # house: unit is the metric's own
+    tuned: float  # house: unit is the metric's own
+    moved_bytes: int | None = None
+    operations: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,7 @@ class Winner:
     Attributes:
         trial: The trial.
         verdict: What was decided about it.
+        others: What was decided about it on other metrics that were measured.
         controls: What differs from the plain build and matters.
         workloads: What was measured on each workload.
         rounds: Paired rounds that the verdict rests on.
@@ -63,6 +72,7 @@ class Winner:
 
     trial: Trial
     verdict: Verdict
+    others: tuple[Verdict, ...] = ()
     controls: FrozenMap[bool | int | float | str] = field(default_factory=FrozenMap)
     workloads: tuple[WorkloadRatio, ...] = ()
     rounds: int = 0
@@ -85,6 +95,9 @@ class Result:
         driver: Version of its driver.
         resolution: Interval of the plain build's ratio to its own copy, where it was measured:
             what is nearer to 1 cannot be told from it.
+        methods: Workload to how its launches were timed, where there is more than one way.
+        bandwidth_gbps: What a large copy on the device moves, where a workload says what its
+            launch moves.
         remarks: What a reader should know of the measurement.
         interrupted: Whether the user stopped it.
     """
@@ -99,5 +112,7 @@ class Result:
     device: str = ""
     driver: str = ""
     resolution: tuple[float, float] | None = None
+    methods: FrozenMap[str] = field(default_factory=FrozenMap)
+    bandwidth_gbps: float | None = None
     remarks: tuple[str, ...] = ()
     interrupted: bool = False

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from burnish.model.objective import METRICS
-from burnish.model.result import Result, Winner
+from burnish.model.result import Result, Winner, WorkloadRatio
 from burnish.model.verdict import Outcome
 
 __all__ = ["document", "table", "verified"]
@@ -50,9 +50,10 @@ def _found(result: Result) -> list[RenderableType]:
         lines += [
             Text(""),
             _figures(result, winner),
-            *_workloads(winner),
+            *_workloads(result, winner),
             *_decisions(result, winner),
             Text(winner.verdict.reason),
+            *(Text(f"{one.metric}: {one.outcome}: {one.reason}") for one in winner.others),
         ]
     if result.resolution is not None:
         low, high = result.resolution
@@ -78,23 +79,45 @@ def _both(result: Result, winner: Winner) -> tuple[dict[str, float], dict[str, f
     A figure of the search is never shown beside a verdict that rests on fresh data.
     """
     before, after = dict(result.baseline.figures), dict(winner.trial.figures)
-    if winner.verdict.ratio is not None:
-        before[winner.verdict.metric] = winner.verdict.baseline
-        after[winner.verdict.metric] = winner.verdict.tuned
+    for verdict in (winner.verdict, *winner.others):
+        if verdict.ratio is not None:
+            before[verdict.metric], after[verdict.metric] = verdict.baseline, verdict.tuned
     return before, after
 
 
-def _workloads(winner: Winner) -> list[RenderableType]:
+def _workloads(result: Result, winner: Winner) -> list[RenderableType]:
     if not winner.workloads:
         return []
     grid = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("workload", "ratio", "interval", ""):
+    for title in ("workload", "ratio", "interval", "", ""):
         grid.add_column(title)
     for one in winner.workloads:
         low, high = one.interval
         held_out = "held out" if one.held_out else ""
-        grid.add_row(one.name, f"{one.ratio:.4f}", f"{low:.4f} to {high:.4f}", held_out)
+        speed = _speed(one, result.bandwidth_gbps)
+        grid.add_row(one.name, f"{one.ratio:.4f}", f"{low:.4f} to {high:.4f}", held_out, speed)
     return [grid]
+
+
+def _speed(one: WorkloadRatio, bandwidth_gbps: float | None) -> str:
+    """How near the card's roof the tuned build is: what it moves and computes in a second."""
+    said = []
+    moved_gbps, computed_gflops = _gbps(one), _gflops(one)
+    if moved_gbps is not None:
+        share = f", {moved_gbps / bandwidth_gbps:.0%} of a copy's" if bandwidth_gbps else ""
+        said.append(f"{moved_gbps:.0f} GB/s{share}")
+    if computed_gflops is not None:
+        said.append(f"{computed_gflops:.0f} GFLOP/s")
+    return ", ".join(said)
+
+
+def _gbps(one: WorkloadRatio) -> float | None:
+    """What the tuned build moves at least; None where nobody said how many bytes."""
+    return None if one.moved_bytes is None else one.moved_bytes / one.tuned / 1e3
+
+
+def _gflops(one: WorkloadRatio) -> float | None:
+    return None if one.operations is None else one.operations / one.tuned / 1e3
 
 
 def _decisions(result: Result, winner: Winner) -> list[RenderableType]:
@@ -141,6 +164,8 @@ def document(result: Result, files: Sequence[Path], seed: int) -> dict[str, obje
         "baseline": before,
         "tuned": after,
         "resolution": result.resolution,
+        "methods": dict(result.methods),
+        "bandwidth_gbps": result.bandwidth_gbps,
         "remarks": list(result.remarks),
         "controls": dict(first.controls) if first else {},
         "digests": {
@@ -173,6 +198,17 @@ def _winner(result: Result, winner: Winner) -> dict[str, object]:
         "ratio": winner.verdict.ratio,
         "interval": winner.verdict.interval,
         "reason": winner.verdict.reason,
+        "others": [
+            {
+                "metric": one.metric,
+                "verdict": one.outcome.value,
+                "ratio": one.ratio,
+                "interval": one.interval,
+                "baseline": one.baseline,
+                "tuned": one.tuned,
+            }
+            for one in winner.others
+        ],
         "figures": _both(result, winner)[1],
         "workloads": [
             {
@@ -180,6 +216,10 @@ def _winner(result: Result, winner: Winner) -> dict[str, object]:
                 "ratio": one.ratio,
                 "interval": list(one.interval),
                 "held_out": one.held_out,
+                "baseline": one.baseline,
+                "tuned": one.tuned,
+                "gbps": _gbps(one),
+                "gflops": _gflops(one),
             }
             for one in winner.workloads
         ],

@@ -102,6 +102,7 @@ def _evidence(winner: Winner, result: Result, regime: str) -> Evidence:
         for name in _METRICS
         if name in baseline.figures and name in winner.trial.figures
     }
+    figures |= {one.metric: (one.baseline, one.tuned) for one in winner.others}
     return Evidence(
         verdict=verdict.outcome,
         metric=verdict.metric,

@@ -43,7 +43,7 @@ def static_winners(
     for trial in best_trials(trials, objective):
         verdict = _static_verdict(baseline, trial, objective)
         if trial.number or len(objective.minimize) == 1:
-            winners.append(Winner(trial, verdict, decided(trial, compiler)))
+            winners.append(Winner(trial, verdict, controls=decided(trial, compiler)))
     return tuple(winners)
 
 

@@ -55,6 +55,8 @@ def choose_device(task: Task) -> DeviceChoice:
         return DeviceChoice("none")
     match = _CUDA.fullmatch(wanted)
     if wanted == "host" and is_host_kernel:
+        if "energy" in task.minimize:
+            raise UsageError("--minimize energy: the host counts none; a CUDA device does")
         return DeviceChoice("host", _processor_name(), "", open_host, Regime.WARM)
     if match is None and wanted != "host":
         raise UsageError(f"--device {task.device!r}: choose auto, cuda, cuda:N, host or none")

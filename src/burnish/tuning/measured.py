@@ -4,24 +4,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import exp
 
+import numpy as np
+
 from burnish.evaluate.bench import Bench, Candidate
 from burnish.evaluate.compiled import Compiled, Compiler
 from burnish.measure.compared import Compared, compare
 from burnish.measure.confirm import Confirmation
-from burnish.measure.evidence import FIRST
+from burnish.measure.energy import ENERGY_RULE
+from burnish.measure.evidence import FIRST, Evidence
+from burnish.measure.stats import Array
 from burnish.measure.verdict import RULE, Judgement, judge
 from burnish.model.control import Value
 from burnish.model.frozen import FrozenMap
-from burnish.model.objective import Objective
+from burnish.model.objective import METRICS, Objective
 from burnish.model.result import Winner, WorkloadRatio
 from burnish.model.trial import Trial
 from burnish.model.verdict import Outcome
+from burnish.search.pareto import front
 from burnish.tuning.conclude import best_trials, decided
 from burnish.tuning.loop import settled
 
 __all__ = ["Confirmed", "Shortlist", "conclude_measured", "winner_of"]
 
 _KEPT = 128
+_METERED = 2  # finalists whose energy is measured: minutes each
 _HOPE_RATIO = 0.995  # a candidate that looks slower than that is not raced
 
 
@@ -58,14 +64,16 @@ class Confirmed:
     Attributes:
         winners: Best first; empty where nobody came that far.
         wrong: Trial number to what the final check found.
-        confirmation: The evidence; None where there was no finalist.
+        confirmations: The evidence, by metric; empty where there was no finalist.
         resolution: Interval of the plain build against its own copy.
+        remarks: What is to be said of all winners together.
     """
 
     winners: tuple[Winner, ...] = ()
     wrong: tuple[tuple[int, str], ...] = ()
-    confirmation: Confirmation | None = None
+    confirmations: tuple[Confirmation, ...] = ()
     resolution: tuple[float, float] | None = None
+    remarks: tuple[str, ...] = ()
 
 
 def conclude_measured(
@@ -76,7 +84,7 @@ def conclude_measured(
     shortlist: Shortlist,
 ) -> Confirmed:
     """Find the finalists of a search, measure them again, and decide."""
-    entrants = _entrants(trials, objective, bench)
+    entrants = _entrants(trials, replace(objective, minimize=objective.searched), bench)
     able = [
         found for trial in entrants if (found := shortlist.candidate(trial, compiler)) is not None
     ]
@@ -88,12 +96,80 @@ def conclude_measured(
         return Confirmed(wrong=tuple(wrong))
     confirmation = bench.confirm(right, ran)
     judgement = judge(confirmation.evidence)
-    ranking = judgement.ranking if len(objective.minimize) > 1 else judgement.ranking[:1]
-    winners = [winner_of(right[place].trial, place, confirmation, judgement) for place in ranking]
+    ranked = [right[place] for place in judgement.ranking]
+    confirmed = Confirmed(
+        tuple(
+            winner_of(right[place].trial, place, confirmation, judgement)
+            for place in judgement.ranking
+        ),
+        tuple(wrong),
+        (confirmation,),
+        judgement.resolution,
+    )
+    if objective.late:
+        confirmed = _metered(confirmed, ranked, objective, bench)
+    kept = confirmed.winners[:1]
     if len(objective.minimize) > 1:
-        winners = [_point(winner, trials[0], objective) for winner in winners]
-    winners = [replace(one, controls=_controls(one, compiler)) for one in winners]
-    return Confirmed(tuple(winners), tuple(wrong), confirmation, judgement.resolution)
+        confirmed = _front(confirmed, trials[0], objective)
+        kept = confirmed.winners
+    winners = tuple(replace(one, controls=_controls(one, compiler)) for one in kept)
+    return replace(confirmed, winners=winners)
+
+
+def _metered(
+    timed: Confirmed, ranked: Sequence[Candidate], objective: Objective, bench: Bench
+) -> Confirmed:
+    """The fastest finalists with their energy, in the order of the metric that comes first."""
+    able = [
+        (one, winner)
+        for one, winner in zip(ranked, timed.winners, strict=True)
+        if winner.verdict.outcome is not Outcome.WRONG
+    ][:_METERED]
+    if not able:
+        return timed
+    confirmation = bench.confirm_energy([one for one, _ in able])
+    judgement = judge(confirmation.evidence, ENERGY_RULE)
+    winners = []
+    for place in judgement.ranking:
+        one, by_time = able[place]
+        by_energy = winner_of(one.trial, place, confirmation, judgement)
+        first, second = (
+            (by_time, by_energy) if objective.minimize[0] == "runtime" else (by_energy, by_time)
+        )
+        winners.append(replace(first, others=(second.verdict,)))
+    if objective.minimize[0] == "runtime":
+        winners.sort(key=lambda one: one.verdict.tuned)
+    return replace(
+        timed,
+        winners=tuple(winners),
+        confirmations=(*timed.confirmations, confirmation),
+        resolution=(
+            timed.resolution if objective.minimize[0] == "runtime" else judgement.resolution
+        ),
+    )
+
+
+def _front(found: Confirmed, baseline: Trial, objective: Objective) -> Confirmed:
+    """The winners that no other one dominates, each judged on all that is minimised."""
+    winners = [_point(winner, baseline, objective) for winner in found.winners]
+    able = [one for one in winners if one.verdict.outcome is not Outcome.WRONG]
+    if not able:
+        return replace(found, winners=tuple(winners))
+    points = np.array([[_figure(one, name) for name in objective.minimize] for one in able])
+    kept = tuple(able[place] for place in sorted(front(points)))
+    remarks = found.remarks
+    if len(kept) == 1 and len(able) > 1:
+        listed = " and ".join(objective.minimize)
+        remarks = (*remarks, f"one point dominates: trial {kept[0].trial.number} in {listed}")
+    return replace(found, winners=kept, remarks=remarks)
+
+
+def _figure(winner: Winner, name: str) -> float:
+    """A winner's figure: confirmed where it was measured, else that of its trial."""
+    for verdict in (winner.verdict, *winner.others):
+        if verdict.metric == name:
+            return verdict.tuned
+    return winner.trial.figures[name]
 
 
 def _controls(winner: Winner, compiler: Compiler) -> FrozenMap[Value]:
@@ -140,13 +216,19 @@ def winner_of(trial: Trial, place: int, confirmation: Confirmation, judgement: J
 
 
 def _point(winner: Winner, baseline: Trial, objective: Objective) -> Winner:
-    """A point of a front is BETTER, too, where another figure of it is strictly smaller."""
+    """A point of a front is BETTER where any metric of it is: surely, or strictly if static."""
     verdict = winner.verdict
     if verdict.outcome in {Outcome.BETTER, Outcome.WRONG}:
         return winner
+    for other in winner.others:
+        if other.outcome is Outcome.BETTER:
+            rest = tuple(one for one in (verdict, *winner.others) if one is not other)
+            return replace(winner, verdict=other, others=rest)
     for name in objective.minimize:
+        if not METRICS[name].static:
+            continue
         before, after = baseline.figures[name], winner.trial.figures[name]
-        if name != verdict.metric and after < before:
+        if after < before:
             reason = f"{name} {before:g} → {after:g}; {verdict.metric}: {verdict.reason}"
             better = replace(verdict, outcome=Outcome.BETTER, reason=reason)
             return replace(winner, verdict=better)
@@ -162,10 +244,27 @@ def _workloads(
         return ()
     _, one = compare(evidence, [FIRST + place])
     parts = one.parts or ((evidence.workloads[0].name, one),)
-    held_out = {workload.name: workload.held_out for workload in evidence.workloads}
+    columns = {workload.name: column for column, workload in enumerate(evidence.workloads)}
+    medians = np.median(evidence.figures, axis=(0, 1))
     return tuple(
-        WorkloadRatio(name, exp(part.ratio), _interval(part), held_out[name])
+        _workload(evidence, columns[name], part, medians[[0, FIRST + place], columns[name]])
         for name, part in parts
+    )
+
+
+def _workload(evidence: Evidence, column: int, part: Compared, medians: Array) -> WorkloadRatio:
+    """What was measured on one workload; bytes and operations only go with times."""
+    workload = evidence.workloads[column]
+    is_time = evidence.metric == "runtime"
+    return WorkloadRatio(
+        workload.name,
+        exp(part.ratio),
+        _interval(part),
+        workload.held_out,
+        baseline=float(medians[0]),
+        tuned=float(medians[1]),
+        moved_bytes=workload.moved_bytes if is_time else None,
+        operations=workload.operations if is_time else None,
     )
 
 

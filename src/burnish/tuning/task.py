@@ -115,6 +115,9 @@ class Task:
                 if not METRICS[limit.metric].static:
                     raise UsageError(f"--limit {limit.metric}: needs a device that measures it")
             return Objective(self.minimize, self.limits)
+        for limit in self.limits:
+            if METRICS[limit.metric].late:
+                raise UsageError(f"--limit {limit.metric}: only finalists are measured in it")
         return Objective(self.minimize or ("runtime",), self.limits)
 
 

@@ -166,6 +166,8 @@ class Run:
             result,
             counts=replace(result.counts, confirmed=bench.confirmed),
             seconds=seconds,
+            methods=bench.scale.methods,
+            bandwidth_gbps=bench.scale.bandwidth_gbps,
             remarks=(*result.remarks, *bench.scale.notes),
         )
 
@@ -179,7 +181,7 @@ class Run:
         space, objective = self.compiler.bound.space, self.task.objective
         loop = Loop(
             engine=HeadStart(
-                make(self.task.engine, space, self.task.seed, objective.minimize), self.start
+                make(self.task.engine, space, self.task.seed, objective.searched), self.start
             ),
             compile=self.compiler.compile,
             judge=judge,
@@ -195,7 +197,7 @@ class Run:
         return loop
 
     def _result(self, loop: Loop, confirmed: Confirmed) -> Result:
-        evidence = confirmed.confirmation.evidence if confirmed.confirmation else None
+        said = [remark for one in confirmed.confirmations for remark in one.evidence.remarks]
         wrong = [f"trial {number} is out: {why}" for number, why in confirmed.wrong]
         return Result(
             study=self.study,
@@ -206,28 +208,27 @@ class Run:
             seconds=stage_seconds(loop.trials).replace({"searching": loop.wall_s}),
             toolchain=tuple(tool.name for tool in self.compiler.bound.toolchain.tools),
             resolution=confirmed.resolution,
-            remarks=(*wrong, *(evidence.remarks if evidence else ())),
+            remarks=(*wrong, *confirmed.remarks, *dict.fromkeys(said)),
             interrupted=loop.interrupted,
         )
 
     def _keep(self, confirmed: Confirmed) -> None:
         """Store what was confirmed, raw."""
-        if confirmed.confirmation is None:
-            return
-        evidence = confirmed.confirmation.evidence
-        self.store.record(
-            self.study,
-            "confirmation",
-            {
-                "metric": evidence.metric,
-                "figures": evidence.figures.tolist(),
-                "workloads": [workload.name for workload in evidence.workloads],
-                "faults": list(evidence.faults),
-                "remarks": list(evidence.remarks),
-                "trials": [winner.trial.number for winner in confirmed.winners],
-                "verdicts": [winner.verdict.outcome.value for winner in confirmed.winners],
-            },
-        )
+        for confirmation in confirmed.confirmations:
+            evidence = confirmation.evidence
+            self.store.record(
+                self.study,
+                "confirmation",
+                {
+                    "metric": evidence.metric,
+                    "figures": evidence.figures.tolist(),
+                    "workloads": [workload.name for workload in evidence.workloads],
+                    "faults": list(evidence.faults),
+                    "remarks": list(evidence.remarks),
+                    "trials": [winner.trial.number for winner in confirmed.winners],
+                    "verdicts": [winner.verdict.outcome.value for winner in confirmed.winners],
+                },
+            )
 
 
 def _outcome(confirmed: Confirmed, objective: Objective) -> Outcome:
