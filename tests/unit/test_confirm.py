@@ -71,6 +71,9 @@ class Bench:
     lab: Lab
     device: FakeDevice
 
+    def prepare(self) -> None:
+        """Nothing has to be started."""
+
     def call(self, job: Callable[[Device], T], limit_s: float, *, silence_s: float = 0.0) -> T:
         assert isinstance(job, Sitting)
         assert (limit_s, silence_s) == (LIMITS.sitting_s, LIMITS.silence_s)

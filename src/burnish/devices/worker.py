@@ -103,6 +103,7 @@ class Worker(Generic[S]):
         self._setup = _packed(setup)
         self._start = start
         self._peers: list[Peer] = []  # the working one first, then the one that stands by
+        self._imported = False
         self._ready = False
         self.jobs = 0
         self.number = 0
@@ -114,6 +115,17 @@ class Worker(Generic[S]):
         """Process number of the worker."""
         return self._peers[0].pid
 
+    def prepare(self) -> None:
+        """Wait until all is imported, so that it disturbs nobody later; `call` does so too.
+
+        Raises:
+            WorkerFailure: Of kind SETUP.
+        """
+        if not self._imported:
+            self._fill()
+            self._set_up(b"", Patience(self._start.limit_s))
+            self._imported = True
+
     def open(self) -> None:
         """Wait until it is set up; `call` does so too.
 
@@ -122,18 +134,10 @@ class Worker(Generic[S]):
         """
         if self._ready:
             return
-        self._fill()
+        self.prepare()
         self.jobs = 0
         self.number += 1
-        patience = Patience(self._start.limit_s)
-        try:
-            self._converse(b"", b"", patience)
-            self._converse(Letter.GO, b"", patience)
-        except WorkerFailure as failure:
-            self._discard()
-            message = f"{NO_WORKER}{failure.message}"
-            found = WorkerFailure(Fault.SETUP, failure.stage, message, failure.trace)
-            raise found from failure.error
+        self._set_up(Letter.GO, Patience(self._start.limit_s))
         self._ready = True
 
     def call(self, job: Callable[[S], T], limit_s: float, *, silence_s: float = float("inf")) -> T:
@@ -164,7 +168,7 @@ class Worker(Generic[S]):
 
     def close(self) -> None:
         """End it. A later call would start it again."""
-        self._ready = False
+        self._imported = self._ready = False
         _end(self._peers, _GRACE_S)
 
     def __enter__(self) -> Self:
@@ -181,6 +185,15 @@ class Worker(Generic[S]):
     def _fill(self) -> None:
         while len(self._peers) < (2 if self._start.spare else 1):
             self._peers.append(Peer(self._setup, self._start))
+
+    def _set_up(self, letter: bytes, patience: Patience) -> None:
+        try:
+            self._converse(letter, b"", patience)
+        except WorkerFailure as failure:
+            self._discard()
+            message = f"{NO_WORKER}{failure.message}"
+            found = WorkerFailure(Fault.SETUP, failure.stage, message, failure.trace)
+            raise found from failure.error
 
     def _converse(self, letter: bytes, body: bytes, patience: Patience) -> bytes:
         peer = self._peers[0]
@@ -203,7 +216,7 @@ class Worker(Generic[S]):
         return answer
 
     def _discard(self) -> None:
-        self._ready = False
+        self._imported = self._ready = False
         if self._peers:
             self._peers.pop(0).end()
 

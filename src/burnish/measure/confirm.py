@@ -5,6 +5,7 @@ The figures of the search chose the finalists; here they count for nothing.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import ceil, log, sqrt
 from typing import Protocol, TypeVar
@@ -35,6 +36,9 @@ _WASTE_RATIO = 1.1  # error of a mean of the middle half ÷ that of a mean, on n
 
 class Caller(Protocol):
     """A fresh worker; `burnish.devices.worker.Worker` is one."""
+
+    def prepare(self) -> None:
+        """Wait until it has started."""
 
     def call(self, job: Callable[[Device], T], limit_s: float, *, silence_s: float = ...) -> T:
         """Run a job. Raises WorkerFailure."""
@@ -99,7 +103,8 @@ def confirm(
 ) -> Confirmation:
     """Run a sitting in several fresh processes, one after the other.
 
-    A finalist that ends its worker twice is out; the others are measured again.
+    They are started together, which takes no longer than to start one, and each opens its device
+    when its turn comes. A finalist that ends its worker twice is out; the others are measured again.
 
     Args:
         sitting: The job of one process, with the seed of the whole.
@@ -112,8 +117,12 @@ def confirm(
         DeviceError: The baseline fails, hangs or has times that cannot be.
     """
     course = _Course(sitting, fresh, limits)
-    for process in range(processes):
-        course.sit(process)
+    try:
+        course.prepare(processes)
+        for process in range(processes):
+            course.sit(process)
+    finally:
+        course.close()
     return course.confirmation(tuple(workloads))
 
 
@@ -127,6 +136,19 @@ class _Course:
     sats: list[tuple[Sat, list[int]]] = field(default_factory=list)
     out: dict[int, str] = field(default_factory=dict)
     failures: Counter[int] = field(default_factory=Counter)
+    waiting: list[Caller] = field(default_factory=list)
+
+    def prepare(self, processes: int) -> None:
+        """Start workers; one that cannot be started says so when it is called."""
+        self.waiting += [self.fresh() for _ in range(processes)]
+        for worker in self.waiting:
+            with suppress(WorkerFailure):
+                worker.prepare()
+
+    def close(self) -> None:
+        """End the workers whose turn did not come."""
+        while self.waiting:
+            self.waiting.pop().close()
 
     def sit(self, process: int) -> None:
         """Run one process's part, without whoever keeps ending it."""
@@ -137,7 +159,7 @@ class _Course:
                 contenders=tuple(self.sitting.contenders[number] for number in running),
                 seed=(*self.sitting.seed, process),
             )
-            worker = self.fresh()
+            worker = self.waiting.pop(0) if self.waiting else self.fresh()
             try:
                 sat = worker.call(job, self.limits.sitting_s, silence_s=self.limits.silence_s)
             except WorkerFailure as failure:
