@@ -69,10 +69,12 @@ class Shelf:
     Attributes:
         images: Shared libraries by name; the first one is the plain build.
         entry: The function to run.
+        arch: What it runs on: this machine's processor, or a card.
     """
 
     images: dict[str, bytes]
     entry: str
+    arch: str = platform.machine()
     toolchain: Toolchain = field(default_factory=Toolchain)
 
     @property
@@ -83,7 +85,7 @@ class Shelf:
     @property
     def kernel(self) -> Kernel:
         """What is tuned."""
-        return Kernel("shelf", "c", "", self.entry, platform.machine(), (), "c:shelf")
+        return Kernel("shelf", "c", "", self.entry, self.arch, (), "c:shelf")
 
     @property
     def space(self) -> Space:
@@ -126,11 +128,13 @@ def study(
     observe: Callable[[Trial], None] = lambda _trial: None,
     open_device: Callable[[], Device] = open_host,
 ) -> Result:
-    """Run a whole study on the host over everything on a shelf, as `tune` does."""
+    """Run a whole study over everything on a shelf, as `tune` does; the host's caches are warm."""
+    is_host = shelf.arch == platform.machine()
+    kind, regime = ("host", Regime.WARM) if is_host else ("cuda", Regime.COLD)
     task = Task(
-        kernel=Path("shelf.c"),
-        device="host",
-        regime=Regime.WARM,
+        kernel=Path("shelf.c" if is_host else "shelf.ptx"),
+        device=kind,
+        regime=regime,
         evaluations=len(shelf.images),
         seed=seed,
     )
@@ -142,14 +146,14 @@ def study(
         open_device=open_device,
         baseline=Contender(plain.binary.image, shelf.entry),
         workloads=launch.workloads,
-        regime=Regime.WARM,
+        regime=regime,
         seed=seed,
     )
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="burnish-"))
         store = stack.enter_context(open_store(f"sqlite:///{folder}/studies.sqlite"))
         name, recorded = begin(task, shelf, Measured(device, launch), store)
-        bench = stack.enter_context(Bench(setup, seed, rules_for("host")))
+        bench = stack.enter_context(Bench(setup, seed, rules_for(kind)))
         return Run(task, shelf, plain, store, name, observe).measured(recorded, bench)
 
 
