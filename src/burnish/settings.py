@@ -2,7 +2,7 @@
 
 =====================  ==========================================================================
 ``BURNISH_SHELF``      folder of ACFs in which builds and programs look tuned results up
-``BURNISH_STRICT``     ``1``: a build fails where an ACF matches but cannot be applied
+``BURNISH_STRICT``     ``1``: a build fails where an ACF matches, or is named, and is not applied
 ``BURNISH_ALLOW``      risks that the user takes, such as ``conditional``; comma-separated
 ``BURNISH_STORE``      address of the database of trials
 ``BURNISH_CACHE``      folder of compiled binaries and added compilers
@@ -28,7 +28,7 @@ class Settings:
 
     Attributes:
         shelf: Folder of ACFs, or None.
-        strict: Whether an ACF that matches but is not applied fails the build.
+        strict: Whether an ACF that is named, or matches, and is not applied fails the build.
         allow: Names of the risks that the user takes.
         store: Address of the database, ``sqlite:///…`` or ``postgresql://…``.
         cache: Folder of what can be made again: compiled binaries, added compilers.

@@ -162,13 +162,57 @@ def test_the_answers_of_a_program_are_right_where_the_options_are_others(
     assert bench.run("./prog").stdout == right_answers(bench)
 
 
-@pytest.mark.parametrize("flag", [[], ["--strict-controls"]])
-def test_of_another_kernel_is_a_warning(bench: Bench, tuned: Tuned, flag: list[str]) -> None:
+def test_of_another_kernel_is_a_warning_and_an_error_where_that_is_asked_for(
+    bench: Bench, tuned: Tuned
+) -> None:
     write(bench.folder / "k.acf", tuned)
     # It calls nbody, but does not hold it.
-    done = cc(bench, "-O3", "-c", "main.c", "--apply-controls", "k.acf", *flag)
+    argv = ["-O3", "-c", "main.c", "--apply-controls", "k.acf"]
+    done = cc(bench, *argv)
     assert done.returncode == 0
     assert done.stderr == "burnish: k.acf: no block is for main.c; building plain\n"
+    (bench.folder / "main.o").unlink()
+    for asked in (cc(bench, *argv, "--strict-controls"), cc(bench, *argv, BURNISH_STRICT="1")):
+        assert asked.returncode == 1
+        words = "not built, as strict controls were asked for"
+        assert asked.stderr == f"burnish: k.acf: no block is for main.c; {words}\n"
+        assert not (bench.folder / "main.o").exists()
+
+
+def test_a_shelf_that_has_nothing_for_a_source_fails_nothing(bench: Bench, tuned: Tuned) -> None:
+    write(bench.folder / "k.acf", tuned)
+    said = {"BURNISH_SHELF": str(bench.folder), "BURNISH_STRICT": "1"}
+    done = cc(bench, "-O3", "-c", "main.c", **said)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_linking_and_what_gcc_refuses_are_left_to_gcc_where_a_file_must_be_applied(
+    bench: Bench, tuned: Tuned
+) -> None:
+    write(bench.folder / "k.acf", tuned)
+    strict = ["--apply-controls", "k.acf", "--strict-controls"]
+    bench.run("gcc", "-O3", "-c", "main.c", "nbody.c").check_returncode()
+    done = cc(bench, "main.o", "nbody.o", "-lm", "-o", "prog", *strict)
+    assert (done.returncode, done.stderr) == (0, "")
+    (bench.folder / "broken.c").write_text("#include <none.h>\n")
+    done = cc(bench, "-O3", "-c", "broken.c", *strict)
+    assert done.returncode == 1
+    assert "none.h: No such file" in done.stderr
+
+
+def test_every_file_that_is_named_must_be_applied_to_some_source(
+    bench: Bench, tuned: Tuned
+) -> None:
+    write(bench.folder / "k.acf", tuned)
+    write(bench.folder / "l.acf", replace(tuned, entry="other"))
+    given = ["--apply-controls", "k.acf", "--strict-controls"]
+    argv = ["-O3", "-c", "nbody.c", "main.c", *given]
+    assert cc(bench, *argv).returncode == 0
+    (bench.folder / "nbody.o").unlink()
+    done = cc(bench, *argv, "--apply-controls", "l.acf")
+    assert done.returncode == 1
+    assert "l.acf: none of its blocks is applied; not built" in done.stderr
+    assert not (bench.folder / "nbody.o").exists()
 
 
 def test_a_strict_file_of_which_nothing_applies_is_an_error(bench: Bench, tuned: Tuned) -> None:

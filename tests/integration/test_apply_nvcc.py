@@ -72,3 +72,28 @@ def test_an_acf_of_another_kernel_leaves_the_build_plain_unless_strict(
     strict = burnish(environment, tmp_path, *words, "--strict-controls")
     assert strict.returncode != 0
     assert not (tmp_path / "k.cubin").exists()
+
+
+def test_an_acf_of_one_architecture_serves_a_fat_build_and_no_other_one(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "k.cu").write_text(
+        'extern "C" __global__ void k(const float *x, float *y, int n) {\n'
+        "  float s = 0;\n"
+        "  for (int i = 0; i < n; i++) s += x[i * threadIdx.x] * x[i];\n"
+        "  y[threadIdx.x] = s;\n}\n"
+    )
+    sides = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in (80, 90)]
+    told = burnish(
+        environment, tmp_path, "tune", "k.cu", "--device", "none", "--minimize", "instructions",
+        "--evaluations", "12", "--jobs", "2", "-o", "k.acf", "--", sides[1],
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    words = ("k.cu", "--apply-controls", "k.acf", "--strict-controls")
+    fat = burnish(environment, tmp_path, "nvcc", *sides, "-fatbin", "-o", "k.fatbin", *words)
+    assert fat.returncode == 0, fat.stderr
+    assert "no block is for k on sm_80; building plain" in fat.stderr
+    other = burnish(environment, tmp_path, "nvcc", sides[0], "-cubin", "-o", "k.cubin", *words)
+    assert other.returncode != 0
+    assert "no block is for k on sm_80; nothing was built" in other.stderr
+    assert not (tmp_path / "k.cubin").exists()

@@ -235,15 +235,79 @@ def test_an_added_compiler_is_called_by_its_version(
     assert fake.calls() == []
 
 
+OF_OTHERS = {
+    "arch": tuned_block("add", HERE, arch="sm_80"),
+    "kernel": replace(tuned_block("add", HERE), entry="sub", key="ptx:" + "0" * 64),
+}
+
+
+@pytest.mark.parametrize("block", OF_OTHERS.values(), ids=OF_OTHERS)
 @pytest.mark.parametrize("strict", [False, True])
-def test_for_another_arch_or_kernel_there_is_a_warning_and_never_a_failure(
-    bench: Bench, fake: Fake, *, strict: bool
+def test_a_named_file_for_another_arch_or_kernel(
+    bench: Bench, fake: Fake, block: Tuned, *, strict: bool
 ) -> None:
-    """One file serves a fat build, whose halves it is not all for."""
-    bench.acf("k.acf", tuned_block("add", HERE, arch="sm_80"))
-    argv = [*ARGV, "--apply-controls=k.acf", *["--strict-controls"] * strict]
-    [line] = was_plain(bench, fake, bench.burnish(*argv))
+    bench.acf("k.acf", block)
+    refused(bench, fake, "burnish: k.acf: no block is for add, mul on sm_90; ", strict=strict)
+
+
+@pytest.mark.parametrize("block", OF_OTHERS.values(), ids=OF_OTHERS)
+def test_a_shelf_without_a_block_for_it_fails_nothing(
+    bench: Bench, fake: Fake, block: Tuned
+) -> None:
+    (bench.folder / "shelf").mkdir()
+    bench.acf("shelf/k.acf", block)
+    done = bench.burnish(*ARGV, BURNISH_SHELF="shelf", BURNISH_STRICT="1")
+    assert was_plain(bench, fake, done) == []
+
+
+def test_a_part_of_a_build_need_not_be_what_a_file_is_for(bench: Bench, fake: Fake) -> None:
+    """So `burnish nvcc` says of a fat build, whose halves one file is not all for."""
+    bench.acf("k.acf", OF_OTHERS["arch"])
+    argv = [*ARGV, "--apply-controls=k.acf", "--strict-controls=part"]
+    [line] = was_plain(bench, fake, bench.burnish(*argv, BURNISH_STRICT="1"))
     assert line == "burnish: k.acf: no block is for add, mul on sm_90; building plain"
+    bench.acf("k.acf", both(HERE)[0])
+    assert bench.burnish(*argv).returncode == 1
+
+
+def test_every_file_that_is_named_must_be_applied_where_that_is_asked_for(
+    bench: Bench, fake: Fake
+) -> None:
+    bench.acf("k.acf", *both(), strict=True)
+    bench.acf("l.acf", OF_OTHERS["kernel"])
+    bench.acf("m.acf", OF_OTHERS["kernel"], strict=True)
+    argv = ["--apply-controls=k.acf", *ARGV]
+    assert bench.burnish(*argv, "--apply-controls=l.acf").returncode == 0
+    (bench.folder / "k.cubin").unlink()
+    for more in (["--apply-controls=l.acf", "--strict-controls"], ["--apply-controls=m.acf"]):
+        before = len(fake.calls())
+        done = bench.burnish(*argv, *more)
+        assert done.returncode == 1
+        assert "none of its blocks is applied; nothing was built" in done.stderr
+        assert len(fake.calls()) == before
+        assert not (bench.folder / "k.cubin").exists()
+
+
+@pytest.mark.parametrize("text", [".version 8.0\n.target sm_90\n", None])
+def test_where_there_is_nothing_to_apply_to_a_strict_build_goes_on(
+    bench: Bench, fake: Fake, text: str | None
+) -> None:
+    bench.acf("k.acf", *both(HERE))
+    argv = ["--apply-controls=k.acf", "--strict-controls", *ARGV]
+    if text is None:
+        assert bench.burnish("--version", *argv[:2]).returncode == 0
+        return
+    (bench.folder / "k.ptx").write_text(text)
+    [line] = was_plain(bench, fake, bench.burnish(*argv))
+    assert "a file without entries" in line
+
+
+def test_a_ptx_that_we_cannot_read_is_not_built_plain_where_a_file_must_be_applied(
+    bench: Bench, fake: Fake
+) -> None:
+    (bench.folder / "k.ptx").write_text("")
+    bench.acf("k.acf", *both(HERE))
+    refused(bench, fake, "k.ptx: the PTX is empty", strict=True)
 
 
 def test_the_condition_can_be_stated(bench: Bench, fake: Fake) -> None:

@@ -81,8 +81,9 @@ class Job:
         proofs = [one for one in found if isinstance(one, Proof)]
         for complaint in [one for one in found if isinstance(one, Complaint)]:
             ledger.fail(str(complaint))
+        self._note_misses(prover, {path for proof in proofs for path in proof.paths})
         if build.sources and own.given and not any(found):
-            self._warn_of_no_match()
+            self._note_no_match()
         if proofs and build.links and build.beside:
             ledger.fail(f"{build.beside} needs a compile of its own; compile with -c, link later")
             return []
@@ -90,11 +91,23 @@ class Job:
             ledger.applied(path)
         return proofs
 
-    def _warn_of_no_match(self) -> None:
+    def _note_misses(self, prover: Prover, applied: set[Path]) -> None:
+        """Demand files of which nothing is applied, where there is something to apply them to."""
+        sources = self._build.sources
+        missed = {Path(file.name) for file in self._own.given} - applied
+        if self._own.must_apply and missed and sources and all(map(prover.reads, sources)):
+            for path in missed:
+                self._ledger.demand(path)
+
+    def _note_no_match(self) -> None:
         names = [source.name for source in self._build.sources]
         listed = ", ".join(names[:_MOST_NAMES]) + ", …" * (len(names) > _MOST_NAMES)
         files = ", ".join(file.name for file in self._own.given)
-        self._ledger.warnings.append(f"{files}: no block is for {listed}; building plain")
+        what = f"{files}: no block is for {listed}"
+        if self._own.must_apply and self._ledger.must_fail:
+            self._ledger.fail(what)
+        else:
+            self._ledger.warnings.append(f"{what}; building plain")
 
     def _built(self, proofs: Sequence[Proof], folder: Path) -> dict[Source, str]:
         """Build what is proven; source to object file, which is empty where none is needed."""

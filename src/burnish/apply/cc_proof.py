@@ -84,6 +84,10 @@ class Prover:
             entry, found = next(iter(picks.items()))
             return Complaint(str(found.path), entry, str(error))
 
+    def reads(self, source: Source) -> bool:
+        """Whether gcc takes a source; else what it says of it is all there is to say."""
+        return self._text(source, self.real, self.build.line.options) is not None
+
     def _picks(self, text: str, about: About) -> dict[str, Found] | Complaint:
         """Entry to the block for it, or why there is none for one of the entries."""
         blocks: dict[str, list[Found]] = {}

@@ -53,6 +53,9 @@ class Job:
         units = self._units()
         if not units:
             return None
+        if request.must_apply and any(unit.entries for unit in units):
+            for file in request.given:
+                self.ledger.demand(Path(file.name))
         plain = PlainBuild(
             self._real.name, request.normal.options, request.normal.arch, request.allow
         )
@@ -96,12 +99,19 @@ class Job:
             except OSError:
                 return ()
             except KernelError as error:
-                self.ledger.warnings.append(f"{name}: {error}; building plain")
+                self._unread(f"{name}: {error}")
                 return ()
             names = [entry.name for entry in module.entries]
             wanted = [entry for entry in names if not normal.entries or entry in normal.entries]
             units.append(Unit(name, module, tuple(wanted)))
         return tuple(units)
+
+    def _unread(self, why: str) -> None:
+        """What the real ptxas may read, and we cannot, has no part in what is on a shelf."""
+        if self._request.given:
+            self.ledger.fail(why)
+        else:
+            self.ledger.warnings.append(f"{why}; building plain")
 
     def _warn_of_no_match(self, units: Iterable[Unit]) -> None:
         names = [entry for unit in units for entry in unit.entries]
@@ -109,10 +119,13 @@ class Job:
         files = ", ".join(file.name for file in self._request.given)
         arch = self._request.normal.arch
         what = f"no block is for {listed or 'a file without entries'} on {arch}"
-        self.ledger.warnings.append(f"{files}: {what}; building plain")
+        if self._request.must_apply and listed:
+            self.ledger.fail(f"{files}: {what}")
+        else:
+            self.ledger.warnings.append(f"{files}: {what}; building plain")
 
     def _must_not_start(self, plan: Plan) -> bool:
-        return self._request.strict and bool(plan.complaints)
+        return self.ledger.is_in_vain(pick.found.path for pick in plan.picks)
 
     def _built(self, units: tuple[Unit, ...], plan: Plan) -> Built | None:
         normal = self._request.normal

@@ -1,5 +1,6 @@
 """What a build notes about what was tuned for it: what does not fit, what must not be missed."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 __all__ = ["Ledger"]
@@ -19,7 +20,7 @@ class Ledger:
         self.warnings: list[str] = []
         self._strict = strict
         self._failures: list[str] = []
-        self._demanded: set[Path] = set()  # strict files of which nothing is applied yet
+        self._demanded: set[Path] = set()  # files of which something must be applied yet
 
     @property
     def failure(self) -> str:
@@ -32,15 +33,19 @@ class Ledger:
     @property
     def must_fail(self) -> bool:
         """Whether the build must not go on."""
-        return bool(self._demanded) or (self._strict and bool(self._failures))
+        return self.is_in_vain(())
 
     def fail(self, reason: str) -> None:
         """Note why something that matched is not applied."""
         self._failures.append(reason)
 
     def demand(self, path: Path) -> None:
-        """Note a strict file: one of its blocks must be applied."""
+        """Note a file of which one block must be applied."""
         self._demanded.add(path)
+
+    def is_in_vain(self, paths: Iterable[Path]) -> bool:
+        """Whether the build must fail although blocks of these files are applied."""
+        return bool(self._demanded - set(paths)) or (self._strict and bool(self._failures))
 
     def applied(self, path: Path) -> None:
         """Note that a block of a file is applied."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from burnish import __version__
-from burnish.apply.request import own_words
+from burnish.apply.request import OwnWords, own_words
 from burnish.apply.shims import write
 from burnish.errors import BurnishError, ToolchainError, UsageError
 from burnish.settings import Settings, load
@@ -32,10 +32,20 @@ def main(argv: Sequence[str]) -> int:
 
 def _become(argv: Sequence[str], settings: Settings) -> NoReturn:
     own = own_words(argv, settings)
+    nvcc = _nvcc(settings)
     words = [_for_ptxas(f"--apply-controls={_path(file.name)}") for file in own.given]
-    words += [_for_ptxas("--strict-controls")] if own.strict else []
+    words += [_for_ptxas(f"--strict-controls{_part(own, nvcc)}")] if own.strict else []
     words += [_for_ptxas(f"--allow={risk}") for risk in sorted(own.allow)]
-    replace([str(_nvcc(settings)), *own.rest, *words])
+    replace([str(nvcc), *own.rest, *words])
+
+
+def _part(own: OwnWords, nvcc: Path) -> str:
+    """What is said beside to a ptxas that makes a part of the build: files are for the whole."""
+    if not own.given:
+        return ""
+    from burnish.toolchain.nvcc import ptxas_calls  # rarely needed
+
+    return "=part" if ptxas_calls(nvcc, own.rest) > 1 else ""
 
 
 def _path(name: str) -> str:

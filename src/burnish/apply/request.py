@@ -12,6 +12,7 @@ __all__ = ["Given", "OwnWords", "Request", "own_words", "read_request"]
 
 _CONTROLS = frozenset({"--apply-controls", "-apply-controls"})
 _STRICT = "--strict-controls"
+_STRICT_PART = "--strict-controls=part"
 _ALLOW = "--allow"
 _RISKS = frozenset({"conditional", "rounding", "unproven"})
 
@@ -45,6 +46,7 @@ class Request:
         normal: The same, in normal form.
         given: The controls files for Burnish.
         strict: Whether the build must fail where a block matches but is not applied.
+        must_apply: Whether it must fail where nothing of a file in ``given`` is applied.
         allow: Risks that the user takes.
     """
 
@@ -52,6 +54,7 @@ class Request:
     normal: Normal
     given: tuple[Given, ...]
     strict: bool
+    must_apply: bool
     allow: frozenset[str]
 
 
@@ -64,12 +67,15 @@ class OwnWords:
             part of it.
         given: The controls files for Burnish.
         strict: Whether the build must fail where a block matches but is not applied.
+        must_apply: Whether it must fail where nothing of a file in ``given`` is applied: it was
+            named for this build, unless this is said to be a part of a larger one.
         allow: Risks that the user takes.
     """
 
     rest: tuple[str, ...]
     given: tuple[Given, ...]
     strict: bool
+    must_apply: bool
     allow: frozenset[str]
 
 
@@ -79,19 +85,20 @@ def own_words(argv: Sequence[str], settings: Settings) -> OwnWords:
     Raises:
         UsageError: One of our options is not complete, or not understood.
     """
-    strict, allow = settings.strict, set(settings.allow)
+    strict, is_part, allow = settings.strict, False, set(settings.allow)
     given: list[Given] = []
     rest: list[str] = []
     for word, value in _items(argv):
-        if word == _STRICT:
-            strict = True
+        if word in {_STRICT, _STRICT_PART}:
+            strict, is_part = True, is_part or word == _STRICT_PART
         elif word == _ALLOW:
             allow |= _risks(value)
         elif word in _CONTROLS and (file := _read(value)).is_ours:
             given.append(file)
         else:
             rest += [word, value] if word in _CONTROLS else [word]
-    return OwnWords(tuple(rest), tuple(given), strict, frozenset(allow))
+    must_apply = strict and not is_part
+    return OwnWords(tuple(rest), tuple(given), strict, must_apply, frozenset(allow))
 
 
 def read_request(argv: Sequence[str], settings: Settings) -> Request:
@@ -109,7 +116,7 @@ def read_request(argv: Sequence[str], settings: Settings) -> Request:
         given += [file for file in map(_read, normal.controls) if file.is_ours]
         normal = replace(normal, controls=tuple(file.name for file in kept))
         rest = command_line(normal)
-    return Request(tuple(rest), normal, tuple(given), own.strict, own.allow)
+    return Request(tuple(rest), normal, tuple(given), own.strict, own.must_apply, own.allow)
 
 
 def _items(argv: Sequence[str]) -> Iterator[tuple[str, str]]:

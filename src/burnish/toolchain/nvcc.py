@@ -19,7 +19,7 @@ from burnish.toolchain.nvcc_words import sorted_out
 from burnish.toolchain.options import Normal, normal_form
 from burnish.toolchain.process import End, Limits, Outcome, run
 
-__all__ = ["Translated", "ptxas_beside", "translate"]
+__all__ = ["Translated", "ptxas_beside", "ptxas_calls", "translate"]
 
 LIMITS = Limits(wall_s=600.0, output_bytes=16 << 20)
 
@@ -68,6 +68,13 @@ class _Pass:
 def ptxas_beside(nvcc: Tool) -> Path:
     """The ptxas that an nvcc calls."""
     return nvcc.path.with_name("ptxas")
+
+
+def ptxas_calls(nvcc: Path, argv: Sequence[str]) -> int:
+    """How often nvcc would call ptxas for a command line; 0 where it refuses that."""
+    asked = run([str(nvcc), *argv, "--dryrun"], limits=LIMITS)
+    commands = _commands(asked.stderr.decode(errors="replace")) if asked.ok else ()
+    return sum(Path(words[0]).name == "ptxas" for words in commands)
 
 
 def translate(
