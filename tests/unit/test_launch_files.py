@@ -147,6 +147,66 @@ def test_a_launch_that_cannot_be_is_refused(tmp_path: Path, more: str, why: str)
     assert why in refused(tmp_path, one("", more))
 
 
+HUGE = "0x" + "f" * 5000  # Python reads it, and does not print it
+
+
+@pytest.mark.parametrize(
+    ("argument", "why"),
+    [
+        (
+            'name = "x", buffer = "f32", shape = [99999999999999]',
+            'arguments[0] "x": shape: [99999999999999] of f32 takes 399,999,999,999,996 bytes',
+        ),
+        ('name = "x", buffer = "f32", shape = [4000000000, 4000000000, 8]', 'x": shape: [4000'),
+        (
+            'name = "x", buffer = "f32", shape = [8, 2], strides = [99999999999999, 1]',
+            "strides: [99999999999999, 1] of f32 takes",
+        ),
+        (f'name = "x", buffer = "u8", shape = {[1] * 33}', "shape: List should have at most 32"),
+        (f'name = "x", buffer = "u8", shape = [{HUGE}]', "shape[0]: a number of more than 64 bits"),
+        (f'name = "n", scalar = "u64", value = {HUGE}', "value: a number of more than 64 bits"),
+        ('name = "n", scalar = "u64", value = 18446744073709551616', "more than 64 bits"),
+        ('name = "n", scalar = "i64", value = -9223372036854775809', "is no i64, which goes from"),
+        (
+            f'name = "x", buffer = "i32", shape = [8], fill = "integers(0, {HUGE})"',
+            "has more than 64 bits",
+        ),
+        (
+            'name = "s", struct = [{ scalar = "i32", value = 1 }], align = 1099511627776',
+            "align: must be less than or equal to 4096",
+        ),
+    ],
+)
+def test_numbers_that_no_machine_holds_are_refused_with_place_and_value(
+    tmp_path: Path, argument: str, why: str
+) -> None:
+    said = refused(tmp_path, one(f"{{ {argument} }}"))
+    assert said.startswith(f'{tmp_path}/k.toml: workload[0] "w": arguments[0] ')
+    assert why in said
+    assert "\n" not in said
+    assert len(said) < 400
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ("grid = [2147483648]", "grid: [2147483648] has more blocks along x than 2147483647"),
+        ("grid = [1, 65536]", "grid: [1, 65536] has more blocks along y than 65535"),
+        ("grid = [1, 1, 65536]", "has more blocks along z than 65535"),
+        ("block = [1, 1, 65]", "block: [1, 1, 65] has more threads along z than 64"),
+        ("dynamic_shared_bytes = 2147483648", "dynamic_shared_bytes: must be less than 2147483648"),
+        (f"moved_bytes = {10**19}", "moved_bytes: must be less than 9223372036854775808"),
+        (f"operations = 1{'0' * 400}", "operations: a number of more than 64 bits"),
+        ("weight = 1e300", "weight: must be less than or equal to"),
+        (f"grid = [{'9' * 400}]", "grid[0]: a number of more than 64 bits"),
+    ],
+)
+def test_launches_of_sizes_that_no_card_takes_are_refused(
+    tmp_path: Path, more: str, why: str
+) -> None:
+    assert why in refused(tmp_path, one("", more))
+
+
 def test_names_are_unique(tmp_path: Path) -> None:
     twice = '{ name = "n", scalar = "i32", value = 1 },' * 2
     assert "more than one argument is named 'n'" in refused(tmp_path, one(twice))

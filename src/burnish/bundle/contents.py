@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # workers load files, and need no pydantic for it: half a sec
 
 __all__ = ["checked_buffer", "checked_views", "load_file", "source_file"]
 
+_MOST_BYTES = 1 << 47  # what a process can address
+
 
 def checked_buffer(entry: "BufferEntry", folder: Path) -> Buffer:
     """A buffer of the model from what the file says.
@@ -36,6 +38,7 @@ def checked_buffer(entry: "BufferEntry", folder: Path) -> Buffer:
         tolerance=entry.tolerance,
     )
     _check_strides(bare)
+    _check_size(bare)
     if entry.offset and not entry.view_of:
         raise LaunchError(f"offset = {entry.offset} needs view_of: it counts in what is viewed")
     return _with_fill(bare, _fill(entry, bare, folder))
@@ -101,6 +104,16 @@ def _check_strides(buffer: Buffer) -> None:
         raise LaunchError(
             f"strides: with {list(buffer.strides)} elements share memory, which only a buffer "
             'of role "in" may'
+        )
+
+
+def _check_size(buffer: Buffer) -> None:
+    needed = extent(buffer) * dtype(buffer.dtype).size
+    if needed > _MOST_BYTES:
+        key, value = ("strides", buffer.strides) if buffer.strides else ("shape", buffer.shape)
+        raise LaunchError(
+            f"{key}: {list(value)} of {buffer.dtype} takes {needed:,} bytes, which no machine "
+            "has: make it smaller"
         )
 
 

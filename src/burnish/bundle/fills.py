@@ -33,6 +33,8 @@ _COUNTS = {
 }
 _WHOLE = {"integers", "offsets"}
 _FLOAT_ONLY = {"normal", "uniform"}
+_BITS = 64  # of the largest whole numbers
+_MOST_SHOWN = 60
 _COUNTING = {"arange", "permutation"}
 _USAGE = (
     "zeros, ones, normal, uniform(lo, hi), integers(lo, hi), arange, permutation, "
@@ -81,15 +83,19 @@ def parse_fill(text: str) -> Fill:
     if found and kind == "file" and (found["inside"] or "").strip():
         return Fill(kind, path=found["inside"].strip().strip("\"'"))
     if not found or kind not in _COUNTS:
-        raise LaunchError(f"unknown fill {text!r}; known are: {_USAGE}")
+        raise LaunchError(f"unknown fill {_short(text)}; known are: {_USAGE}")
     parts = [part for part in re.split(r"\s*,\s*", (found["inside"] or "").strip()) if part]
     if len(parts) != _COUNTS[kind]:
-        raise LaunchError(f"fill {text!r} has {len(parts)} numbers, not {_COUNTS[kind]}: {_USAGE}")
+        raise LaunchError(
+            f"fill {_short(text)} has {len(parts)} numbers, not {_COUNTS[kind]}: {_USAGE}"
+        )
     numbers = tuple(_number(part, text, whole=kind in _WHOLE) for part in parts)
     if len(numbers) == _COUNTS["uniform"] and not numbers[0] < numbers[1]:
-        raise LaunchError(f"fill {text!r} is empty: the first number must be below the second")
+        raise LaunchError(
+            f"fill {_short(text)} is empty: the first number must be below the second"
+        )
     if kind == "offsets" and numbers[0] < 0:
-        raise LaunchError(f"fill {text!r}: the total cannot be negative")
+        raise LaunchError(f"fill {_short(text)}: the total cannot be negative")
     return Fill(kind, numbers)
 
 
@@ -132,7 +138,14 @@ def _extremes(fill: Fill, elements: int) -> tuple[float | int, float | int]:
 
 def _number(part: str, text: str, *, whole: bool) -> float | int:
     try:
-        return int(part, 0) if whole or re.fullmatch(r"[+-]?\d+", part) else float(part)
+        number = int(part, 0) if whole or re.fullmatch(r"[+-]?\d+", part) else float(part)
     except ValueError:
         kind = "whole number" if whole else "number"
-        raise LaunchError(f"fill {text!r}: {part!r} is no {kind}") from None
+        raise LaunchError(f"fill {_short(text)}: {_short(part)} is no {kind}") from None
+    if isinstance(number, int) and abs(number) > 1 << _BITS:  # which may be an end
+        raise LaunchError(f"fill {_short(text)}: a number has more than {_BITS} bits")
+    return number
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…")

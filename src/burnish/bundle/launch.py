@@ -25,7 +25,10 @@ __all__ = ["LaunchFile", "read_launch"]
 
 Axes = tuple[int, int, int]
 
+# CUDA programming guide, technical specifications: the same on every architecture from sm_50 on.
 _MOST_THREADS = 1024
+_MOST_THREADS_Z = 64
+_MOST_BLOCKS = (2**31 - 1, 65535, 65535)
 _MOST_CLUSTER = 16
 _POINTER_BYTES = 8
 
@@ -140,6 +143,11 @@ def _check_names(names: Sequence[str], what: str) -> None:
 
 def _shape(entry: WorkloadEntry) -> Mapping[str, Axes]:
     grid, block, cluster = _axes(entry.grid), _axes(entry.block), _axes(entry.cluster)
+    for axis, blocks, most in zip("xyz", grid, _MOST_BLOCKS, strict=True):
+        if blocks > most:
+            raise LaunchError(f"grid: {entry.grid} has more blocks along {axis} than {most}")
+    if block[2] > _MOST_THREADS_Z:
+        raise LaunchError(f"block: {entry.block} has more threads along z than {_MOST_THREADS_Z}")
     if math.prod(block) > _MOST_THREADS:
         raise LaunchError(
             f"block: {entry.block} are {math.prod(block)} threads; a block has {_MOST_THREADS} "

@@ -5,7 +5,7 @@ What the values mean together is the business of `burnish.bundle.launch`.
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import (
@@ -38,6 +38,13 @@ Number: TypeAlias = bool | int | float
 Place: TypeAlias = tuple[int | str, ...]
 
 _BLANK = "?"
+_MOST_AXES = 32  # of numpy 1; numpy 2 takes 64
+_MOST_ALIGN = 4096
+_MOST_WEIGHT = 1e9
+_BITS = 64  # of the largest numbers that a kernel gets
+
+Count: TypeAlias = Annotated[int, Field(gt=0, lt=2**63)]
+Align: TypeAlias = Annotated[int, Field(gt=0, le=_MOST_ALIGN)]
 
 
 class _Entry(BaseModel):
@@ -49,7 +56,7 @@ class BufferEntry(_Entry):
 
     name: str = Field(min_length=1)
     buffer: str
-    shape: list[PositiveInt] = Field(min_length=1)
+    shape: list[PositiveInt] = Field(min_length=1, max_length=_MOST_AXES)
     role: Literal["in", "out", "inout"] = "in"
     fill: str = ""
     strides: list[NonNegativeInt] = []
@@ -64,7 +71,7 @@ class ScalarEntry(_Entry):
     name: str = ""
     scalar: str
     value: Number | list[Number]
-    align: PositiveInt | None = None
+    align: Align | None = None
 
 
 class PointerEntry(_Entry):
@@ -85,7 +92,7 @@ class BytesEntry(_Entry):
     name: str = ""
     bytes: str
     pointers: list[_At] = []
-    align: PositiveInt | None = None
+    align: Align | None = None
 
 
 class StructEntry(_Entry):
@@ -93,7 +100,7 @@ class StructEntry(_Entry):
 
     name: str = ""
     struct: list["PieceEntry"] = Field(min_length=1)
-    align: PositiveInt | None = None
+    align: Align | None = None
 
 
 _KINDS: dict[str, type[_Entry]] = {
@@ -134,16 +141,16 @@ class WorkloadEntry(_Entry):
 
     name: str = Field(min_length=1)
     arguments: list[ArgumentEntry]
-    weight: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    weight: float = Field(default=1.0, gt=0, le=_MOST_WEIGHT, allow_inf_nan=False)
     held_out: bool = False
     grid: _Axes = [1]
     block: _Axes = [1]
     cluster: _Axes = [1]
-    dynamic_shared_bytes: NonNegativeInt = 0
+    dynamic_shared_bytes: int = Field(default=0, ge=0, lt=2**31)
     cooperative: bool = False
     globals: dict[str, PieceEntry] = {}
-    moved_bytes: PositiveInt | None = None
-    operations: PositiveInt | None = None
+    moved_bytes: Count | None = None
+    operations: Count | None = None
 
 
 class FileEntry(_Entry):
@@ -172,10 +179,26 @@ def understand(text: str) -> FileEntry:
         raise LaunchError("is nested too deeply to be a launch file") from None
     except ValueError as error:  # a number that is longer than Python reads
         raise LaunchError(f"this is no TOML: {error}") from None
+    large = _first_large(document, ())
+    if large is not None:
+        raise LaunchError(f"{_place(large, document)}: a number of more than {_BITS} bits")
     try:
         return FileEntry.model_validate(document)
     except ValidationError as error:
         raise LaunchError(_said(error, document)) from None
+
+
+def _first_large(value: object, loc: Place) -> Place | None:
+    """Where a number stands that no type holds, and that Python may be unable to print."""
+    if isinstance(value, int):
+        return loc if value.bit_length() > _BITS else None
+    steps: Iterable[tuple[int | str, object]] = ()
+    if isinstance(value, Mapping):
+        steps = value.items()
+    elif isinstance(value, list):
+        steps = enumerate(value)
+    found = (_first_large(inner, (*loc, step)) for step, inner in steps)
+    return next((place for place in found if place is not None), None)
 
 
 def _first_blank(text: str) -> int:

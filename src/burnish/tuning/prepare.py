@@ -1,12 +1,15 @@
 """Before a search: read the kernel, find its space and compiler, and say what study this is."""
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from burnish import __version__
+from burnish.bundle.dtypes import dtype
 from burnish.bundle.launch import LaunchFile, read_launch
+from burnish.bundle.layout import extent, roots
 from burnish.bundle.parameters import Parameter, c_parameters, check_arguments, ptx_parameter
 from burnish.errors import KernelError, LaunchError, ToolchainError, UsageError
 from burnish.evaluate.compiled import Compiler
@@ -16,6 +19,7 @@ from burnish.model.code import Code
 from burnish.model.frozen import FrozenMap
 from burnish.model.kernel import Kernel
 from burnish.model.toolchain import Tool, Toolchain
+from burnish.model.workload import Workload
 from burnish.ptx.module import parse
 from burnish.settings import Settings, load
 from burnish.spaces.bound import BoundSpace
@@ -177,9 +181,21 @@ def read_workloads(task: Task, kernel: Kernel) -> LaunchFile:
     for workload in launch.workloads:
         try:
             check_arguments(workload.arguments, parameters)
+            _check_room(workload)
         except LaunchError as error:
             raise LaunchError(f"{task.launch}: workload {workload.name!r}: {error}") from None
     return launch
+
+
+def _check_room(workload: Workload) -> None:
+    """Refuse what cannot be: all of a workload's inputs are made in this machine's memory."""
+    needed = sum(extent(root) * dtype(root.dtype).size for root in roots(workload))
+    room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > room:
+        raise LaunchError(
+            f"its buffers are {needed:,} bytes, and this machine has {room:,}: "
+            "make the shapes smaller"
+        )
 
 
 def parameters_of(kernel: Kernel, path: Path) -> Sequence[Parameter]:

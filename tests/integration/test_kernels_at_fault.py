@@ -1,0 +1,46 @@
+"""What is wrong with a C kernel or its launch file is one line that says what to do."""
+
+from pathlib import Path
+
+import pytest
+
+from burnish.cli.app import run
+
+pytestmark = pytest.mark.toolchain
+
+KERNEL = "void k(float *a, int n) { for (int i = 0; i < n; i++) a[i] = a[i] * 2 + 1; }\n"
+LAUNCH = """\
+entry = "k"
+[[workload]]
+name = "w"
+arguments = [
+  { name = "a", buffer = "f32", shape = [64], role = "inout" },
+  { name = "n", scalar = "i32", value = 64 },
+]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _at_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("BURNISH_STORE", f"sqlite:///{tmp_path}/studies.sqlite")
+    monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    Path("k.c").write_text(KERNEL)
+    Path("k.toml").write_text(LAUNCH)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str, code: int = 1) -> str:
+    """The one line that tuning the kernel ends in."""
+    assert run(["tune", "k.c", "--launch", "k.toml", "--evaluations", "3", *words]) == code
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1, lines
+    return lines[0].removeprefix("burnish: ")
+
+
+def test_buffers_that_memory_cannot_hold_are_refused_before_anything_runs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("k.toml").write_text(LAUNCH.replace("[64]", "[9999999999999]"))
+    said = refused(capsys)
+    assert said.startswith("k.toml: workload 'w': its buffers are 39,999,999,999,996 bytes, and ")
+    assert said.endswith("make the shapes smaller")
