@@ -73,6 +73,22 @@ def spin_in_c(_made: object) -> None:
     ctypes.PyDLL(None).sleep(1000)
 
 
+def linger(_made: object, seconds: float, within_s: float) -> str:
+    stage("quick", within_s=within_s)
+    time.sleep(seconds)
+    stage("slow")
+    time.sleep(seconds)
+    return "done"
+
+
+def hang_in_the_plain_build(log: str) -> Made:
+    with Path(log).open("a") as file:
+        file.write("x")
+    stage("running the plain build", within_s=0.5)
+    time.sleep(1000)
+    return Made()
+
+
 def tick(_made: object, seconds: float, ticks: int) -> str:
     for number in range(ticks):
         stage(str(number))

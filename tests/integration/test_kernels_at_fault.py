@@ -1,5 +1,6 @@
 """What is wrong with a C kernel or its launch file is one line that says what to do."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,15 @@ def test_buffers_that_memory_cannot_hold_are_refused_before_anything_runs(
     said = refused(capsys)
     assert said.startswith("k.toml: workload 'w': its buffers are 39,999,999,999,996 bytes, and ")
     assert said.endswith("make the shapes smaller")
+
+
+@pytest.mark.slow
+def test_a_plain_build_that_hangs_is_told_soon(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("k.c").write_text("void k(float *a, int n) { for (;;) *(volatile float *)a = n; }\n")
+    started = time.perf_counter()
+    said = refused(capsys)
+    assert time.perf_counter() - started < 30
+    assert said == (
+        "running the plain build on workload 'w' takes longer than 10 s: it hangs, or has too much "
+        "to do for a kernel that is launched hundreds of times; make the workload smaller"
+    )

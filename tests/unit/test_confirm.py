@@ -80,7 +80,7 @@ class Bench:
         self.lab.jobs.append(job)
         heard = ["opening"]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("burnish.devices.worker.report_stage", heard.append)
+            patch.setattr("burnish.devices.worker.report_stage", lambda name, _: heard.append(name))
             try:
                 return cast("T", job(self.device))
             except DeviceError as error:

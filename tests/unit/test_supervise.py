@@ -136,6 +136,18 @@ def test_a_plain_build_that_crashes_is_not_called_a_device_that_cannot_be_opened
         supervisor.attempt("good", jobs.use, 30)
 
 
+def test_a_plain_build_that_hangs_is_tried_once_and_the_limit_is_named(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with (
+        Supervisor(partial(jobs.hang_in_the_plain_build, str(log))) as supervisor,
+        pytest.raises(
+            LaunchError, match=r"^running the plain build takes longer than 0\.5 s: it hangs, or"
+        ),
+    ):
+        supervisor.attempt("good", jobs.use, 30)
+    assert log.read_text() == "x"
+
+
 def test_a_device_that_cannot_be_opened_is_nobody_elses_fault() -> None:
     with (
         Supervisor(jobs.fail_to_make) as supervisor,

@@ -143,6 +143,19 @@ def test_a_large_job_to_a_dead_worker_is_a_death(worker: Worker[jobs.Made]) -> N
     assert failure.kind is Fault.DIED
 
 
+def test_a_stage_may_say_how_long_it_takes(worker: Worker[jobs.Made]) -> None:
+    worker.call(jobs.use, 30)
+    assert worker.call(partial(jobs.linger, seconds=0.6, within_s=30), 60) == "done"
+    failure = failure_of(worker, partial(jobs.linger, seconds=30, within_s=0.3), 60)
+    assert (failure.kind, failure.stage) == (Fault.HANG, "quick")
+    assert failure.message == "nothing was heard of it for 0.3 s"
+
+
+def test_what_a_stage_says_holds_no_longer_than_the_stage(worker: Worker[jobs.Made]) -> None:
+    worker.call(jobs.use, 30)
+    assert worker.call(partial(jobs.linger, seconds=0.5, within_s=0.9), 60) == "done"
+
+
 @pytest.mark.parametrize(
     ("setup", "words"),
     [

@@ -11,6 +11,8 @@ from burnish.tuning.task import Task
 
 __all__ = ["watching"]
 
+_FIRST = "building and running the plain build"
+
 
 @contextmanager
 def watching(task: Task) -> Iterator[Callable[[Trial], None]]:
@@ -27,7 +29,7 @@ def watching(task: Task) -> Iterator[Callable[[Trial], None]]:
         console=console,
         transient=True,
     ) as progress:
-        bar = progress.add_task(task.kernel.name, total=task.most_evaluations, story="")
+        bar = progress.add_task(task.kernel.name, total=task.most_evaluations, story=_FIRST)
         yield _Story(progress, bar, task).tell
 
 

@@ -1,5 +1,6 @@
 """One worker process as its parent sees it: how it is started, spoken with and ended."""
 
+import math
 import os
 import signal
 import socket
@@ -61,9 +62,10 @@ class Peer:
 
     Attributes:
         stage: The last stage that it spoke of since the last question; empty before.
+        within_s: How long that may take, as it said.
     """
 
-    __slots__ = ("_channel", "_child", "_lifeline", "_owner", "stage")
+    __slots__ = ("_channel", "_child", "_lifeline", "_owner", "stage", "within_s")
 
     def __init__(self, setup: bytes, start: Start) -> None:
         """Start it and tell it the setup; it reads that, says so and waits.
@@ -71,7 +73,7 @@ class Peer:
         Raises:
             DeviceError: No process can be started.
         """
-        self.stage = ""
+        self._begin("", math.inf)
         self._owner = os.getpid()
         ours, theirs = socket.socketpair()
         reader, self._lifeline = os.pipe()
@@ -103,13 +105,13 @@ class Peer:
             Closed: It is gone.
             Silent: It took too long.
         """
-        self.stage = ""
+        self._begin("", math.inf)
         deadline_s = time.perf_counter() + patience.limit_s
         while True:
-            silent_s = time.perf_counter() + patience.silence_s
+            silent_s = time.perf_counter() + min(patience.silence_s, self.within_s)
             letter, body = self._channel.receive(min(deadline_s, silent_s))
             if letter == Letter.STAGE:
-                self.stage = body.decode(errors="replace")
+                self._begin(*_said(body))
             elif letter in {Letter.DONE, Letter.FAILED}:
                 return letter == Letter.DONE, body
             else:  # it wrote over its own messages
@@ -118,10 +120,13 @@ class Peer:
     def ask(self, letter: bytes, body: bytes, patience: Patience) -> tuple[bool, bytes]:
         """Send a question and wait for the answer; raises as `answer` does."""
         started_s = time.perf_counter()
-        self.stage = ""
+        self._begin("", math.inf)
         self._channel.send(letter, body, started_s + min(patience.limit_s, patience.silence_s))
         left_s = patience.limit_s - (time.perf_counter() - started_s)
         return self.answer(Patience(left_s, patience.silence_s))
+
+    def _begin(self, stage: str, within_s: float) -> None:
+        self.stage, self.within_s = stage, within_s
 
     def fate(self) -> str:
         """How it ended, in words; one that still runs is given a moment to end."""
@@ -174,6 +179,15 @@ def _main() -> Main:
         path=str(Path(path).absolute()) if isinstance(path, str) else "",
         argv=tuple(sys.argv),
     )
+
+
+def _said(body: bytes) -> tuple[str, float]:
+    """A stage and how long it may take."""
+    within_s, _, stage = body.decode(errors="replace").partition("\0")
+    try:
+        return stage, float(within_s)
+    except ValueError:  # it wrote over its own messages
+        raise Closed from None
 
 
 def _named(number: int) -> str:

@@ -80,10 +80,10 @@ class _Here:
     is_importing = False
 
 
-def report_stage(name: str) -> None:
+def report_stage(name: str, within_s: float) -> None:
     """Tell the parent that a stage begins; nothing happens in a process that is no worker."""
     if _Here.pipe is not None:
-        _Here.pipe.send(Letter.STAGE, name.encode())
+        _Here.pipe.send(Letter.STAGE, f"{within_s}\0{name}".encode())
 
 
 def importing_main() -> bool:

@@ -11,7 +11,7 @@ from typing import Generic, Self, TypeVar
 
 from burnish.devices.peer import Start
 from burnish.devices.worker import NO_WORKER, Fault, Worker, WorkerFailure
-from burnish.errors import DeviceError
+from burnish.errors import DeviceError, LaunchError
 
 __all__ = ["OPENING", "Supervisor", "run_limit"]
 
@@ -24,7 +24,8 @@ OPENING = "opening the device"
 _LEAST_S = 2.0
 _TIMES_BASELINE = 50.0
 _TRIES = 2
-_START = Start(quiet=True, spare=True)
+# Stages of a setup that may hang have limits of their own; large inputs take minutes to make.
+_START = Start(quiet=True, spare=True, limit_s=600.0)
 
 
 def run_limit(baseline_s: float, least_s: float = _LEAST_S) -> float:
@@ -151,7 +152,11 @@ class Supervisor(Generic[S]):
             ) from failure
 
     def _open(self) -> None:
-        """Have a worker that is set up; it may fail once."""
+        """Have a worker that is set up; it may fail once.
+
+        Raises:
+            LaunchError: The very first one hangs in what is not the device's.
+        """
         for turn in range(_TRIES):
             try:
                 self._worker.open()
@@ -159,6 +164,8 @@ class Supervisor(Generic[S]):
                 error = failure.error
                 if error is not None and not isinstance(error, DeviceError):
                     raise error from None  # no device's fault: once more would tell the same
+                if self.generation == 1 and failure.silent_s and not _is_device(failure):
+                    raise LaunchError(_why_so_long(failure)) from failure
                 if turn + 1 == _TRIES:
                     raise DeviceError(_why_not_open(failure)) from failure
             else:
@@ -184,8 +191,19 @@ class Supervisor(Generic[S]):
             turn += 1
 
 
+def _is_device(failure: WorkerFailure) -> bool:
+    return failure.stage in {"", OPENING}
+
+
+def _why_so_long(failure: WorkerFailure) -> str:
+    return (
+        f"{failure.stage} takes longer than {failure.silent_s:.3g} s: it hangs, or has too much "
+        "to do for a kernel that is launched hundreds of times; make the workload smaller"
+    )
+
+
 def _why_not_open(failure: WorkerFailure) -> str:
-    if failure.stage in {"", OPENING}:
+    if _is_device(failure):
         return f"the device cannot be opened: {failure}"
     return f"{failure.stage} fails: {failure.message.removeprefix(NO_WORKER)}"
 

@@ -51,7 +51,10 @@ class WorkerFailure(Exception):  # noqa: N818 - routine, and as often a result a
         stage: The last stage that the job spoke of.
         message: In words.
         trace: The worker's traceback, where something raised.
+        silent_s: How long nothing was heard, where that is what happened; else 0.
     """
+
+    silent_s = 0.0
 
     def __init__(self, kind: Fault, stage: str, message: str, trace: str = "") -> None:
         super().__init__(f"{message} (in stage {stage})" if stage else message)
@@ -66,12 +69,16 @@ class WorkerFailure(Exception):  # noqa: N818 - routine, and as often a result a
         return self.__cause__ if isinstance(self.__cause__, BurnishError) else None
 
 
-def stage(name: str) -> None:
+def stage(name: str, *, within_s: float = float("inf")) -> None:
     """Say, in a job, that a stage of it begins: so that a hang is known by its place.
 
     Does nothing outside of a worker.
+
+    Args:
+        name: The stage.
+        within_s: How long it may take; what takes longer is a hang.
     """
-    report_stage(name)
+    report_stage(name, within_s)
 
 
 def check_sendable(call: object) -> None:
@@ -193,6 +200,7 @@ class Worker(Generic[S]):
             self._discard()
             message = f"{NO_WORKER}{failure.message}"
             found = WorkerFailure(Fault.SETUP, failure.stage, message, failure.trace)
+            found.silent_s = failure.silent_s
             raise found from failure.error
 
     def _converse(self, letter: bytes, body: bytes, patience: Patience) -> bytes:
@@ -201,9 +209,11 @@ class Worker(Generic[S]):
             good, answer = peer.ask(letter, body, patience) if letter else peer.answer(patience)
         except Silent:
             self._discard()
-            seconds = min(patience.limit_s, patience.silence_s)
-            message = f"nothing was heard of it for {seconds:.3g} s"
-            raise WorkerFailure(Fault.HANG, peer.stage, message) from None
+            silent_s = min(patience.limit_s, patience.silence_s, peer.within_s)
+            message = f"nothing was heard of it for {silent_s:.3g} s"
+            failure = WorkerFailure(Fault.HANG, peer.stage, message)
+            failure.silent_s = silent_s
+            raise failure from None
         except Closed:
             fate = peer.fate()
             self._discard()

@@ -5,8 +5,8 @@ Everything here happens in the worker; jobs and answers are pickled. The parent'
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +31,9 @@ from burnish.verify.paper import Plan as Checking
 __all__ = ["Block", "Final", "Lane", "LaneSetup", "Look", "Looked", "Plain", "Scale"]
 
 _SCALE_SAMPLES = 5
+_OPEN_S = 60.0
+_LAUNCH_S = 10.0  # a candidate is launched some ten times, and a study has hundreds of them
+_PREPARING = "making inputs"
 
 
 @dataclass(frozen=True)
@@ -70,13 +73,13 @@ class Lane:
     """A device with the plain build on it, and a session a workload."""
 
     def __init__(self, setup: LaneSetup) -> None:
-        stage(OPENING)
+        stage(OPENING, within_s=_OPEN_S)
         self.device = setup.open_device()
-        stage("loading the plain build")
+        stage("loading the plain build", within_s=_OPEN_S)
         self.baseline = self.device.load(setup.baseline.image, setup.baseline.entry)
-        stage("running the plain build")
+        stage(_PREPARING)
         self.examiner = Examiner(self.device, self.baseline, setup.workloads, setup.checking)
-        self.examiner.prepare()
+        self.examiner.prepare(watched=_launching)
         self._timed = [workload.name for workload in setup.workloads if not workload.held_out]
         self.moved_bytes = [workload.moved_bytes for workload in setup.workloads]
         self._is_warm = False
@@ -98,6 +101,14 @@ class Lane:
             np.random.default_rng(list(seed)),
             Surroundings(self.device.state),
         )
+
+
+@contextmanager
+def _launching(workload: str) -> Iterator[None]:
+    """Say that the plain build is launched, which may hang, and when it has ended."""
+    stage(f"running the plain build on workload {workload!r}", within_s=_LAUNCH_S)
+    yield
+    stage(_PREPARING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
 """Checks candidates against the plain kernel on all workloads. Lives in a worker."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from itertools import chain
 
 from burnish.devices.port import Device, Image, Place, Program, Session
@@ -17,6 +19,8 @@ from burnish.verify.stand import Stand
 from burnish.verify.yardsticks import Yardsticks
 
 __all__ = ["Examiner"]
+
+Watch = Callable[[str], AbstractContextManager[object]]
 
 
 class Examiner:
@@ -41,17 +45,23 @@ class Examiner:
         }
         self._share_bytes = plan.memory_bytes // max(1, len(workloads))
 
-    def prepare(self, *, is_final: bool = False) -> None:
+    def prepare(self, *, is_final: bool = False, watched: Watch = nullcontext) -> None:
         """Run the plain kernel on what will be needed.
+
+        Args:
+            is_final: Whether for the final check.
+            watched: Entered for each launch, with the name of the workload.
 
         Raises:
             LaunchError: Its answers are none that a candidate can be held against.
             DeviceError: A launch failed.
         """
         for desk in self._used(is_final=is_final):
+            desk.stand.watched = partial(watched, desk.album.workload.name)
             paper = desk.paper(self._share_bytes)
             for _ in paper.final() if is_final else paper.search():
                 pass
+            desk.stand.watched = nullcontext
 
     def examine(
         self, program: Program, demand: Risk = Risk.EXACT, *, is_final: bool = False

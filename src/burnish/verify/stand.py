@@ -1,6 +1,7 @@
 """A session as a test stand: set images, launch, compare; on the device where it can."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 from burnish.devices.port import Image, Program, Resident, Session
 from burnish.verify.compare import same
@@ -12,10 +13,15 @@ class Stand:
     """One workload's session, and what it keeps on the device.
 
     Images are known by identity: they must not change after they were first given.
+
+    Attributes:
+        session: The session.
+        watched: Entered for each launch.
     """
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.watched: Callable[[], AbstractContextManager[object]] = nullcontext
         self._resident = session if isinstance(session, Resident) else None
         self._held: dict[tuple[str, int], tuple[Image, int | None]] = {}
 
@@ -38,12 +44,14 @@ class Stand:
 
     def run(self, program: Program) -> None:
         """Launch once on what was set."""
-        self.session.launch(program)
+        with self.watched():
+            self.session.launch(program)
 
     def rerun(self, program: Program) -> None:
         """Launch once more, on what was set before."""
         self.session.restore()
-        self.session.launch(program)
+        with self.watched():
+            self.session.launch(program)
 
     def image(self, name: str) -> Image:
         """A copy of a buffer's image."""
