@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from burnish.devices.port import Regime
 from burnish.errors import InterruptedStudyError
 from burnish.evaluate.bench import Bench
 from burnish.evaluate.compiled import (
@@ -18,8 +17,6 @@ from burnish.evaluate.compiled import (
     over_limit,
     trial_of,
 )
-from burnish.evaluate.lane import LaneSetup
-from burnish.measure.sitting import Contender
 from burnish.model.objective import Objective
 from burnish.model.result import Result, Winner
 from burnish.model.space import Config
@@ -31,12 +28,12 @@ from burnish.settings import Settings, load
 from burnish.store.store import Store, open_store
 from burnish.toolchain.strays import end_orphans
 from burnish.tuning.artefact import check_outputs, save_winners
+from burnish.tuning.bench import bench_of
 from burnish.tuning.conclude import static_winners
 from burnish.tuning.device import choose_device
 from burnish.tuning.loop import Budget, Loop, count, stage_seconds
 from burnish.tuning.measured import Confirmed, Shortlist, conclude_measured
 from burnish.tuning.prepare import Measured, compiler_of, open_space, read_workloads
-from burnish.tuning.rules import rules_for
 from burnish.tuning.start import starting_configs
 from burnish.tuning.study import begin, stoppable
 from burnish.tuning.task import Task
@@ -86,19 +83,12 @@ def tune(
         study, recorded = begin(task, bound, Measured(device, launch), store)
         stack.enter_context(stoppable(study, store))
         run = Run(task, compiler, plain, store, study, observe, start)
-        if launch is None or device.open is None or plain.binary is None:
+        if launch is None or plain.binary is None:
             result = run.static(recorded)
         else:
-            setup = LaneSetup(
-                open_device=device.open,
-                baseline=Contender(plain.binary.image, bound.kernel.entry),
-                workloads=launch.workloads,
-                regime=Regime(task.regime),
-                seed=task.seed,
-                reference=task.reference,
-                folder=Path.cwd(),
+            bench = stack.enter_context(
+                bench_of(task, device, plain.binary, bound.kernel.entry, launch.workloads)
             )
-            bench = stack.enter_context(Bench(setup, task.seed, rules_for(device.kind)))
             result = replace(
                 run.measured(recorded, bench), device=device.name, driver=device.driver
             )

@@ -7,12 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from burnish.bundle.launch import read_launch
-from burnish.devices.port import Regime
 from burnish.errors import UsageError
 from burnish.evaluate.bench import Bench, Candidate
 from burnish.evaluate.compiled import Compiled, check_canary
-from burnish.evaluate.lane import LaneSetup
-from burnish.measure.sitting import Contender
 from burnish.measure.verdict import judge
 from burnish.model.binary import Binary
 from burnish.model.control import Risk
@@ -22,11 +19,11 @@ from burnish.model.trial import Status, Trial
 from burnish.model.verdict import Outcome, Verdict
 from burnish.settings import Settings, load
 from burnish.toolchain.strays import end_orphans
+from burnish.tuning.bench import bench_of
 from burnish.tuning.device import choose_device
 from burnish.tuning.held import apply_block, build_block, check_disjoint, demand_of_block
 from burnish.tuning.measured import winner_of
 from burnish.tuning.prepare import bind, compiler_of, read_workloads
-from burnish.tuning.rules import rules_for
 from burnish.tuning.task import Task
 
 __all__ = ["verify"]
@@ -78,16 +75,7 @@ def verify(task: Task, file: Path, *, settings: Settings | None = None) -> Resul
         built = build_block(applied, compiler)
         assert plain.binary is not None, "the canary saw to it"
         assert built.binary is not None, "an AcfError otherwise"
-        setup = LaneSetup(
-            open_device=device.open,
-            baseline=Contender(plain.binary.image, entry),
-            workloads=launch.workloads,
-            regime=Regime(task.regime),
-            seed=task.seed,
-            reference=task.reference,
-            folder=Path.cwd(),
-        )
-        bench = stack.enter_context(Bench(setup, task.seed, rules_for(device.kind)))
+        bench = stack.enter_context(bench_of(task, device, plain.binary, entry, launch.workloads))
         demand = demand_of_block(applied.block, bound)
         run = _Run(bench, plain, built, Candidate(_trial(1, built), built.binary, demand))
         result = run.result(plain.binary)
