@@ -123,6 +123,10 @@ def refuse(_made: object) -> None:
     raise DeviceError("launch refused")
 
 
+def differ(_made: object) -> None:
+    raise LaunchError("the baseline is not repeatable")
+
+
 def unsendable(_made: object) -> object:
     return threading.Lock()
 

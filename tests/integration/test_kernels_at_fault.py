@@ -57,3 +57,25 @@ def test_a_plain_build_that_hangs_is_told_soon(capsys: pytest.CaptureFixture[str
         "running the plain build on workload 'w' takes longer than 10 s: it hangs, or has too much "
         "to do for a kernel that is launched hundreds of times; make the workload smaller"
     )
+
+
+HIDDEN = {
+    "a static variable": "static int calls;\nvoid k(float *a, int n) {\n  calls++;\n",
+    "a static variable that shows rarely": (
+        "static int calls;\nvoid k(float *a, int n) {\n  n -= ++calls % 30 == 0;\n"
+    ),
+    "a clock": "#include <time.h>\nvoid k(float *a, int n) {\n  float calls = clock();\n",
+}
+
+
+@pytest.mark.parametrize("head", HIDDEN.values(), ids=HIDDEN)
+def test_a_plain_build_with_hidden_state_is_refused(
+    capsys: pytest.CaptureFixture[str], head: str
+) -> None:
+    added = "calls" if "rarely" not in head and "% 30" not in head else "1"
+    body = f"  for (int i = 0; i < n; i++) a[i] = a[i] * 2 + {added};\n}}\n"
+    Path("k.c").write_text(head + body)
+    said = refused(capsys)
+    assert said.startswith("workload 'w': the baseline is not repeatable: launched again on the ")
+    assert "a: " in said
+    assert said.endswith("or give what is no answer a tolerance")

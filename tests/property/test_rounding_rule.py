@@ -174,7 +174,7 @@ def test_a_plain_kernel_that_does_not_repeat_is_held_against_its_error(
         finding = bench.examine(device.program(atomics), demand)
         assert finding.is_right
         assert finding.message.endswith("the plain kernel is not repeatable itself")
-    assert "own answers differ from launch to launch" in bench.notes[0]
+    assert "the baseline is not repeatable" in bench.notes[0]
     wrong = drops_a_term(np.arange(1024), 16)
     assert bench.examine(device.program(wrong)).status is Status.WRONG
 
@@ -199,15 +199,15 @@ def test_a_plain_kernel_that_rarely_differs_is_found_out_late_and_judged_anew() 
     workload, device, launches = sum_of("normal", 100, 1024), ArrayDevice(), iter(range(10**6))
 
     def rare(given: Arguments) -> None:
-        order = np.arange(1024)
-        in_order(order[::-1] if next(launches) % 14 == 13 else order, 16)(given)
+        order, launch = np.arange(1024), next(launches)
+        in_order(order[::-1] if launch > 80 and launch % 14 == 0 else order, 16)(given)
 
     bench = Examiner(device, device.program(rare), (workload,), Plan())
     bench.prepare()
     assert not bench.notes
-    for _ in range(12):
+    for _ in range(40):
         assert bench.examine(device.program(rare)).is_right or bench.notes
-    assert "own answers differ" in bench.notes[0]
+    assert "the baseline is not repeatable" in bench.notes[0]
     assert bench.examine(device.program(rare)).is_right
 
 

@@ -1,6 +1,7 @@
 """Hostile kernels as functions: each is refused for the right reason, neighbours unharmed."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -373,13 +374,67 @@ def test_a_plain_kernel_that_cannot_be_held_against_is_refused() -> None:
 
     assert "'out' holds nothing but NaN" in plain_fault(nothing_but_nan)
 
-    launches = iter(range(1000))
 
-    def orders(given: Arguments) -> None:
+def counting(name: str, step: float) -> Function:
+    """A kernel that adds to an answer what it remembers of earlier launches."""
+    launches = iter(range(1, 10**6))
+
+    def kernel(given: Arguments) -> None:
         gather(given)
-        given["count"][0] = next(launches)
+        given[name][...] += np.asarray(step * next(launches)).astype(given[name].dtype)
 
-    assert "'count' holds whole numbers that differ from run to run" in plain_fault(orders)
+    return kernel
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "words"),
+    [("count", 1.0, "count: 100 % of elements differ, first at [0]: "), ("out", 0.01, "out: ")],
+)
+def test_a_plain_kernel_that_remembers_launches_is_not_repeatable(
+    name: str, step: float, words: str
+) -> None:
+    said = plain_fault(counting(name, step))
+    assert said.startswith("workload 'w': the baseline is not repeatable: launched again on the ")
+    assert f"same inputs, {words}" in said
+    assert "keeps something between launches" in said
+
+
+def test_what_is_no_answer_need_not_repeat() -> None:
+    device = ArrayDevice()
+    loose = [replace(OUT, tolerance=0.5), replace(COUNT, tolerance=float("inf"))]
+    workload = Workload("w", (X, IX, *loose, SUM, Scalar("a", "f32", 2.0)))
+    for name in ("out", "count"):
+        bench = Examiner(device, device.program(counting(name, 1e-3)), (workload,), Plan())
+        bench.prepare()
+
+
+def test_where_launches_run_one_after_the_other_not_even_rounding_may_differ() -> None:
+    device, slightly = ArrayDevice(), counting("out", 1e-7)
+    bench = Examiner(device, device.program(slightly), (GATHER,), Plan())
+    bench.prepare()
+    assert "the baseline is not repeatable" in bench.notes[0]
+    with pytest.raises(LaunchError, match="the baseline is not repeatable"):
+        Examiner(device, device.program(slightly), (GATHER,), Plan(must_repeat=True)).prepare()
+
+
+def test_a_plain_kernel_that_is_found_out_late_is_an_error_of_its_own(device: ArrayDevice) -> None:
+    launches = iter(range(10**6))
+
+    def changes_later(given: Arguments) -> None:
+        gather(given)
+        launch = next(launches)
+        given["out"][...] += launch > 80 and launch % 14 == 0
+
+    rarely = device.program(changes_later)
+    bench = Examiner(device, rarely, (GATHER,), Plan())
+    bench.prepare()
+
+    def examine_often() -> None:
+        for _ in range(40):
+            bench.examine(rarely)
+
+    with pytest.raises(LaunchError, match="the baseline is not repeatable"):
+        examine_often()
 
 
 def test_what_the_plain_kernel_never_writes_a_candidate_may_not_write_either(

@@ -128,6 +128,13 @@ def test_what_is_wrong_with_the_kernel_is_not_said_of_the_device(tmp_path: Path)
     assert log.read_text() == "x"  # once more would tell the same
 
 
+def test_what_the_plain_build_s_own_run_shows_of_it_is_not_said_of_the_device(
+    supervisor: Supervisor[jobs.Made],
+) -> None:
+    with pytest.raises(LaunchError, match=r"^the baseline is not repeatable$"):
+        supervisor.prove_with(jobs.differ, 30)
+
+
 def test_a_plain_build_that_crashes_is_not_called_a_device_that_cannot_be_opened() -> None:
     with (
         Supervisor(jobs.crash_in_the_plain_build) as supervisor,

@@ -77,6 +77,7 @@ class Supervisor(Generic[S]):
 
         Raises:
             DeviceError: It fails now.
+            LaunchError: It says what is wrong with the plain build.
         """
         self._proof = (job, limit_s)
         return self._proved(job, limit_s)
@@ -161,9 +162,7 @@ class Supervisor(Generic[S]):
             try:
                 self._worker.open()
             except WorkerFailure as failure:
-                error = failure.error
-                if error is not None and not isinstance(error, DeviceError):
-                    raise error from None  # no device's fault: once more would tell the same
+                _raise_if_not_of_device(failure)
                 if self.generation == 1 and failure.silent_s and not _is_device(failure):
                     raise LaunchError(_why_so_long(failure)) from failure
                 if turn + 1 == _TRIES:
@@ -185,10 +184,18 @@ class Supervisor(Generic[S]):
                 return self._worker.call(job, limit_s)
             except WorkerFailure as failure:
                 self._renew()
+                _raise_if_not_of_device(failure)
                 if turn == _TRIES or not _is_fault(failure):
                     words = "the device is not well: the plain build fails in a fresh worker"
                     raise DeviceError(f"{words}: {failure}") from failure
             turn += 1
+
+
+def _raise_if_not_of_device(failure: WorkerFailure) -> None:
+    """Raise an error that is no device's fault: once more would tell the same."""
+    error = failure.error
+    if error is not None and not isinstance(error, DeviceError):
+        raise error from None
 
 
 def _is_device(failure: WorkerFailure) -> bool:

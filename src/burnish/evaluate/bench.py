@@ -15,7 +15,7 @@ from burnish.devices.peer import Start
 from burnish.devices.port import Device, Regime
 from burnish.devices.supervise import Supervisor, run_limit
 from burnish.devices.worker import Fault, Worker, WorkerFailure
-from burnish.errors import BurnishError, DeviceError
+from burnish.errors import BurnishError, DeviceError, LaunchError
 from burnish.evaluate.compiled import Compiled, trial_of
 from burnish.evaluate.lane import Block, Final, Lane, LaneSetup, Look, Looked, Plain, Scale
 from burnish.evaluate.stand import ConfirmingStand
@@ -130,8 +130,7 @@ class Bench:
 
     def _seen(self, trial: Trial, answer: Looked | WorkerFailure) -> Trial:
         if isinstance(answer, WorkerFailure):
-            status = Status.HANG if answer.kind is Fault.HANG else Status.FAULT
-            return replace(trial, status=status, message=str(answer), figures=FrozenMap())
+            return replace(trial, status=_status(answer), message=str(answer), figures=FrozenMap())
         seconds = FrozenMap({**trial.seconds, **answer.seconds})
         trial = replace(trial, seconds=seconds)
         if not answer.finding.is_right:
@@ -177,8 +176,7 @@ class Bench:
             candidate.binary.digest, Final(self._contender(candidate), candidate.demand), _SETUP_S
         )
         if isinstance(answer, WorkerFailure):
-            status = Status.HANG if answer.kind is Fault.HANG else Status.FAULT
-            return Finding(status, str(answer))
+            return Finding(_status(answer), str(answer))
         return answer
 
     def confirm(self, finalists: Sequence[Candidate], ran: Race) -> Confirmation:
@@ -257,3 +255,14 @@ class Bench:
             time_us * self.scale.calls[name] * 1e-6 for name, time_us in self.scale.times_us.items()
         )
         return run_limit(self.scale.check_s + samples_s * 2 * (rounds + 2), least_s)
+
+
+def _status(failure: WorkerFailure) -> Status:
+    """What a failure makes of a candidate.
+
+    Raises:
+        LaunchError: It was the plain build's: nothing can be held against that.
+    """
+    if isinstance(failure.error, LaunchError):
+        raise failure.error
+    return Status.HANG if failure.kind is Fault.HANG else Status.FAULT

@@ -15,6 +15,7 @@ import numpy as np
 from burnish.devices.port import Device, Explained, Program, Regime, Roofed, Session, Shared
 from burnish.devices.supervise import OPENING
 from burnish.devices.worker import stage
+from burnish.errors import LaunchError
 from burnish.measure.race import Screening, Standing, screen
 from burnish.measure.rounds import Plan as Rounding
 from burnish.measure.rounds import Rounds, Surroundings, run_rounds, warm_up
@@ -48,6 +49,7 @@ class LaneSetup:
         seed: Of the inputs.
         reference: ``MODULE:FUNCTION`` of the user; empty for none.
         folder: Where the reference is looked for first.
+        must_repeat: Whether the plain build's answers must repeat bit by bit.
     """
 
     open_device: Callable[[], Device]
@@ -57,12 +59,18 @@ class LaneSetup:
     seed: int
     reference: str = ""
     folder: Path = Path()
+    must_repeat: bool = False
 
     @property
     def checking(self) -> Checking:
         """How candidates are checked."""
         reference = load_reference(self.reference, self.folder) if self.reference else None
-        return Checking(seed=self.seed, regime=self.regime, reference=reference)
+        return Checking(
+            seed=self.seed,
+            regime=self.regime,
+            reference=reference,
+            must_repeat=self.must_repeat,
+        )
 
     def __call__(self) -> "Lane":
         """Open the device, load the plain build, and take its answers."""
@@ -82,6 +90,7 @@ class Lane:
         self.examiner.prepare(watched=_launching)
         self._timed = [workload.name for workload in setup.workloads if not workload.held_out]
         self.moved_bytes = [workload.moved_bytes for workload in setup.workloads]
+        self.must_repeat = setup.must_repeat
         self._is_warm = False
 
     def sessions(self) -> dict[str, Session]:
@@ -145,7 +154,9 @@ class Plain:
         """
         started = time.perf_counter()
         stage("checking the plain build")
-        lane.examiner.examine(lane.baseline)
+        finding = lane.examiner.examine(lane.baseline)
+        if lane.must_repeat and not finding.is_right:
+            raise LaunchError(f"the baseline is not repeatable: {finding.message}")
         check_s = time.perf_counter() - started
         rounds = lane.rounds([], Rounding(_SCALE_SAMPLES), [0])
         medians = np.median(rounds.times_us[:, 0], axis=0)

@@ -203,9 +203,10 @@ class Bench:
         if all(alike(self._album, runs[0], one) for one in runs):
             raise DeviceError(
                 f"workload {self._workload.name!r}: the plain kernel no longer gives the answer "
-                "that it gave before: the device is not healthy, or a candidate damaged it"
+                "that it gave before: the device is not healthy, a candidate damaged it, or the "
+                "kernel keeps something between launches"
             )
-        check_comparable(self._album, [expected.after, *runs])
+        check_comparable(self.plain, expected.images, [expected.after, *runs])
         expected.runs = [expected.after, *runs]
         expected.sticks.clear()
         return self._case(candidate, expected, 1, look=True)

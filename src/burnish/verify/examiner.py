@@ -159,7 +159,7 @@ class _Desk:
     def __init__(self, device: Device, baseline: Program, workload: Workload, plan: Plan) -> None:
         self.album = Album(workload)
         self.stand = Stand(device.open(workload, self.album.places, plan.regime))
-        self._plain = Plain(baseline, self.stand, self.album)
+        self._plain = Plain(baseline, self.stand, self.album, plan.must_repeat)
         self._yardsticks = Yardsticks(self._plain, plan.reference)
         self.bench = Bench(self._plain, Judge(self.album, self._yardsticks))
         self._plan = plan
@@ -178,8 +178,8 @@ class _Desk:
         name, said = self.album.workload.name, list[str]()
         if not self._paper.first.is_repeatable:
             said.append(
-                f"workload {name}: the plain kernel's own answers differ from launch to launch; "
-                "candidates are held against its error, not its bits"
+                f"workload {name}: the baseline is not repeatable: its own answers differ from "
+                "launch to launch, by rounding; candidates are held against its error, not its bits"
             )
         if self._paper.left_out:
             said.append(
