@@ -79,3 +79,16 @@ def test_a_plain_build_with_hidden_state_is_refused(
     assert said.startswith("workload 'w': the baseline is not repeatable: launched again on the ")
     assert "a: " in said
     assert said.endswith("or give what is no answer a tolerance")
+
+
+@pytest.mark.parametrize("declared", ["float *a", "real *a", "REAL a[]"])
+def test_a_buffer_of_another_type_than_the_function_declares_is_refused(
+    capsys: pytest.CaptureFixture[str], declared: str
+) -> None:
+    Path("k.c").write_text(
+        "#define REAL float\ntypedef REAL real;\n" + KERNEL.replace("float *a", declared)
+    )
+    Path("k.toml").write_text(LAUNCH.replace("f32", "f64"))
+    said = refused(capsys)
+    assert said.startswith('k.toml: workload \'w\': argument 0 "a": parameter "a" needs a buffer')
+    assert said.endswith(" of f32 (or a 64-bit number such as 0 for none), not a buffer of f64")

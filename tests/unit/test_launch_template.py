@@ -43,6 +43,75 @@ def test_prototypes_need_no_names_and_may_be_empty() -> None:
     assert c_parameters(SOURCE, "nothing") == ()
 
 
+TYPEDEFS = """
+typedef float real; typedef const real *input; typedef unsigned long int word;
+typedef unsigned short half; typedef struct { float x, y; } pair; typedef real row[4];
+void k(real a, real *b, input c, word d, half *e, pair *f, long int unsigned *g, real **h,
+       real *i[2], real j[][4], input *l, short int m, pair n, row *o);
+"""
+
+
+def test_typedefs_and_words_in_any_order_are_understood() -> None:
+    read = [(one.kind, one.dtype) for one in c_parameters(TYPEDEFS, "k")]
+    assert read == [
+        ("scalar", "f32"),
+        ("pointer", "f32"),
+        ("pointer", "f32"),
+        ("scalar", "u64"),
+        ("pointer", "u16"),
+        ("pointer", ""),
+        ("pointer", "u64"),
+        ("pointer", ""),
+        ("pointer", ""),
+        ("pointer", "f32"),
+        ("pointer", ""),
+        ("scalar", "i16"),
+        ("unknown", ""),
+        ("pointer", ""),
+    ]
+
+
+def pointer(dtype: str) -> Parameter:
+    return Parameter("x", "pointer", 8, dtype)
+
+
+def buffer(dtype: str) -> Buffer:
+    return Buffer("x", dtype, (4,))
+
+
+@pytest.mark.parametrize(
+    ("given", "declared"),
+    [("f32", ""), ("u32", "i32"), ("f64", "u8"), ("f32", "i8"), ("bf16", "u16"), ("f8e5m2", "u8")],
+)
+def test_a_buffer_may_be_what_its_pointer_is_declared_to_hold(given: str, declared: str) -> None:
+    check_arguments([buffer(given)], [pointer(declared)])
+
+
+@pytest.mark.parametrize(
+    ("given", "declared"),
+    [
+        ("f64", "f32"),
+        ("f32", "f64"),
+        ("i32", "f32"),
+        ("f32", "i32"),
+        ("i32", "i64"),
+        ("f16", "bf16"),
+        ("u8", "bool"),
+        ("u8", "i32"),
+        ("f16", "u32"),
+    ],
+)
+def test_a_buffer_of_another_type_than_is_declared_is_refused_by_name(
+    given: str, declared: str
+) -> None:
+    with pytest.raises(LaunchError) as caught:
+        check_arguments([buffer(given)], [pointer(declared)])
+    assert str(caught.value) == (
+        f'argument 0 "x": parameter "x" needs a buffer of {declared} (or a 64-bit number such as 0 '
+        f"for none), not a buffer of {given}"
+    )
+
+
 @pytest.mark.parametrize("name", ["missing", "other", "spmv_helper"])
 def test_a_function_that_is_not_declared_is_not_found(name: str) -> None:
     with pytest.raises(LaunchError, match=f"no function '{name}'"):

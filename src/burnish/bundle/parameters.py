@@ -1,9 +1,10 @@
 """The parameters of an entry, from PTX or from a C function, and whether arguments fit them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from burnish.bundle.c_types import CType, c_type, typedefs
 from burnish.bundle.dtypes import DTYPES
 from burnish.errors import LaunchError
 from burnish.model.workload import Argument, Buffer, Bytes, Scalar
@@ -11,37 +12,6 @@ from burnish.model.workload import Argument, Buffer, Bytes, Scalar
 __all__ = ["Parameter", "c_parameters", "check_arguments", "ptx_parameter"]
 
 _POINTER_BYTES = 8
-_WIDTHS = (8, 16, 32, 64)
-_C_TYPES = {
-    "char": "i8",
-    "signed char": "i8",
-    "unsigned char": "u8",
-    "short": "i16",
-    "unsigned short": "u16",
-    "int": "i32",
-    "unsigned": "u32",
-    "unsigned int": "u32",
-    "long": "i64",
-    "unsigned long": "u64",
-    "long long": "i64",
-    "unsigned long long": "u64",
-    "size_t": "u64",
-    "ssize_t": "i64",
-    "ptrdiff_t": "i64",
-    "uintptr_t": "u64",
-    "float": "f32",
-    "double": "f64",
-    "half": "f16",
-    "__half": "f16",
-    "_Float16": "f16",
-    "__nv_bfloat16": "bf16",
-    "__nv_fp8_e4m3": "f8e4m3",
-    "__nv_fp8_e5m2": "f8e5m2",
-    "bool": "bool",
-    "_Bool": "bool",
-    **{f"int{width}_t": f"i{width}" for width in _WIDTHS},
-    **{f"uint{width}_t": f"u{width}" for width in _WIDTHS},
-}
 _NOISE = re.compile(r"\b(volatile|restrict|__restrict__|__restrict|register|__grid_constant__)\b")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -90,19 +60,21 @@ def ptx_parameter(name: str, kind: str, size: int) -> Parameter:
 def c_parameters(text: str, entry: str) -> tuple[Parameter, ...]:
     """The parameters of a function in C or CUDA C++ source.
 
-    Reads plain declarations; macros and templates in them are not expanded.
+    Reads plain declarations and typedefs of numbers and pointers to them; macros and templates
+    are not expanded.
 
     Raises:
         LaunchError: The source holds no such function.
     """
     bare = _COMMENT.sub(" ", text)
+    known = typedefs(bare)
     for found in re.finditer(rf"\b{re.escape(entry)}\s*\(", bare):
         inside = _to_closing(bare[found.end() :])
         before = bare[: found.start()].rstrip()
         is_call = not before or not re.search(r"[\w*)>]$", before) or before.endswith("return")
         if inside is not None and not is_call:
             parts = [part for part in _parts(inside) if part not in {"", "void"}]
-            return tuple(map(_c_parameter, parts))
+            return tuple(_c_parameter(part, known) for part in parts)
     raise LaunchError(f"no function {entry!r} with its parameters was found in the source")
 
 
@@ -133,12 +105,30 @@ def _need(argument: Argument, parameter: Parameter) -> str:
     if parameter.kind == "unknown":
         return "a number, bytes or a struct" if isinstance(argument, Buffer) else ""
     if isinstance(argument, Buffer):
-        fits = parameter.kind in {"pointer", "word"}
+        fits = parameter.kind == "word" or (
+            parameter.kind == "pointer" and _may_hold(argument.dtype, parameter.dtype)
+        )
     elif isinstance(argument, Bytes):
         fits = len(argument.data) == parameter.size and parameter.kind != "pointer"
     else:
         fits = _scalar_fits(argument, parameter)
     return "" if fits else _described(parameter)
+
+
+def _may_hold(given: str, declared: str) -> bool:
+    """Whether memory of a type may be what a pointer to another one is declared to point to.
+
+    C reads any memory as characters, and keeps short floats that it has no type for in whole
+    numbers of 16 bits. The sign of whole numbers is left to the user.
+    """
+    if not declared or given == declared:
+        return True
+    own, wanted = DTYPES[given], DTYPES[declared]
+    is_whole = wanted.kind in {"int", "uint"}
+    if not is_whole or own.size != wanted.size:
+        return is_whole and wanted.size == 1
+    is_short_float = own.kind == "float" and own.size == DTYPES["f16"].size
+    return own.kind in {"int", "uint"} or is_short_float or wanted.size == 1
 
 
 def _scalar_fits(argument: Scalar, parameter: Parameter) -> bool:
@@ -174,21 +164,28 @@ def _said(argument: Argument) -> str:
     return f"a scalar of {argument.dtype}"
 
 
-def _c_parameter(text: str) -> Parameter:
+def _c_parameter(text: str, typedefs_: Mapping[str, CType]) -> Parameter:
     bare = " ".join(_NOISE.sub(" ", text).split())
     is_const = bare.startswith("const ") or " const" in bare.partition("*")[0]
     bare = re.sub(r"\bconst\b", " ", bare)
-    is_pointer = "*" in bare or "[" in bare
     words = re.sub(r"\[.*\]|[*&()]", " ", bare).split()
-    known = " ".join(words) in _C_TYPES  # a prototype need not name its parameters
+    # A prototype need not name its parameters.
+    known = c_type(" ".join(words), typedefs_)
     name = "" if known or len(words) == 1 else words[-1]
-    declared = " ".join(words if not name else words[:-1]).removeprefix("struct ")
-    dtype = _C_TYPES.get(declared, "")
-    if is_pointer:
-        return Parameter(name, "pointer", _POINTER_BYTES, dtype, is_const)
+    found = known or c_type(" ".join(words[: -1 if name else None]), typedefs_)
+    levels = _levels(bare) + bool(found and found.is_pointer)
+    dtype = found.dtype if found else ""
+    if levels:
+        return Parameter(name, "pointer", _POINTER_BYTES, dtype if levels == 1 else "", is_const)
     if dtype:
         return Parameter(name, "scalar", DTYPES[dtype].size, dtype)
     return Parameter(name, "unknown", 0)
+
+
+def _levels(declared: str) -> int:
+    """How many pointers one after the other: one for ``*x``, ``x[]``, ``(*x)[4]``, ``x[][4]``."""
+    is_array = "[" in declared and "(" not in declared
+    return declared.count("*") + is_array
 
 
 def _to_closing(text: str) -> str | None:

@@ -32,7 +32,7 @@ def init(
     task = Task(kernel=kernel, entry=entry, arch=arch, options=context.obj, device="none")
     with tempfile.TemporaryDirectory(prefix="burnish-") as folder:
         found, _ = open_kernel(task, Path(folder))
-    parameters = parameters_of(found, kernel)
+    parameters = parameters_of(found)
     _write(place, template(found.entry, parameters, has_grid=found.language != "c"))
     OUT.print(f"wrote {place}: put a value for every ? in it, then")
     OUT.print(shlex.join(["burnish", "tune", str(kernel), "--launch", str(place)]))

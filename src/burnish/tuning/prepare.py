@@ -25,7 +25,7 @@ from burnish.settings import Settings, load
 from burnish.spaces.bound import BoundSpace
 from burnish.spaces.c_kernel import c_kernel
 from burnish.spaces.host import HostSpace, host_space
-from burnish.spaces.kernel import Words, cuda_kernel, ptx_kernel, read_text
+from burnish.spaces.kernel import Words, cuda_kernel, ptx_kernel
 from burnish.spaces.ptx import PtxSpace, ptx_space
 from burnish.spaces.request import Request
 from burnish.toolchain.cache import CompileCache
@@ -177,7 +177,7 @@ def read_workloads(task: Task, kernel: Kernel) -> LaunchFile:
     launch = read_launch(task.launch)
     if launch.entry != kernel.entry:
         raise LaunchError(f"{task.launch}: is for {launch.entry!r}, not for {kernel.entry!r}")
-    parameters = parameters_of(kernel, task.kernel)
+    parameters = parameters_of(kernel)
     for workload in launch.workloads:
         try:
             check_arguments(workload.arguments, parameters)
@@ -198,10 +198,10 @@ def _check_room(workload: Workload) -> None:
         )
 
 
-def parameters_of(kernel: Kernel, path: Path) -> Sequence[Parameter]:
+def parameters_of(kernel: Kernel) -> Sequence[Parameter]:
     """The parameters of a kernel's entry."""
     if kernel.language == "c":
-        return c_parameters(read_text(path), kernel.entry)
+        return c_parameters(kernel.text, kernel.entry)
     return [
         ptx_parameter(one.name, one.type, one.size_bytes)
         for one in parse(kernel.text).entry(kernel.entry).parameters
