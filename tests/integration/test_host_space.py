@@ -79,13 +79,29 @@ def test_a_plain_build_that_cannot_be_tuned_is_refused(
 def test_the_entry_must_be_there_and_clear(gcc: Gcc, tmp_path: Path) -> None:
     path = named(tmp_path / "k.c", "int a; int f(void) { return a; } int g(void) { return 2; }")
     assert c_kernel(path, gcc, entry="g").entry == "g"
-    with pytest.raises(UsageError, match="2 functions; choose with --entry: f, g"):
+    with pytest.raises(KernelError, match=r"2 entries \(f, g\).*put the one to tune into a file"):
         c_kernel(path, gcc)
-    with pytest.raises(UsageError, match="no function 'h'; it has: f, g"):
+    with pytest.raises(UsageError, match="no entry 'h'; it has: f, g"):
         c_kernel(path, gcc, entry="h")
     path = named(tmp_path / "s.c", "static int f(void) { return 2; } int (*p)(void) = f;")
-    with pytest.raises(UsageError, match="none that can be called"):
+    with pytest.raises(KernelError, match="no entry that can be called"):
         c_kernel(path, gcc)
+    with pytest.raises(UsageError, match="none that can be called"):
+        c_kernel(path, gcc, entry="f")
+
+
+def test_a_function_among_others_is_refused_as_its_build_is_theirs(
+    gcc: Gcc, tmp_path: Path
+) -> None:
+    text = "static int h(int x) { return x * 3; } int f(int x) { return h(x); }"
+    assert bound(c_kernel(named(tmp_path / "one.c", text), gcc), Request()).space
+    both = named(tmp_path / "k.c", text + " int g(int x) { return x; }")
+    with pytest.raises(KernelError) as caught:
+        bound(c_kernel(both, gcc, entry="g"), Request())
+    assert str(caught.value) == (
+        "k.c: 2 entries (f, g), and a compiler's options hold for all of them at once: put the one "
+        "to tune into a file of its own"
+    )
 
 
 def test_a_file_that_gcc_refuses_says_where(gcc: Gcc, tmp_path: Path) -> None:

@@ -62,8 +62,8 @@ def test_of_several_functions_one_is_to_be_named(
     (tmp_path / "two.c").write_text(
         "int f(int x) { return x; }\nint g(float y) { return y > 0; }\n"
     )
-    assert run(["init", "two.c"]) == 2
-    assert "--entry: f, g" in capsys.readouterr().err
+    assert run(["init", "two.c"]) == 1
+    assert "2 entries (f, g)" in capsys.readouterr().err
     assert run(["init", "two.c", "--entry", "g"]) == 0
     assert 'name = "y", scalar = "f32"' in (tmp_path / "two.toml").read_text()
 

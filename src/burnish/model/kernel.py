@@ -17,6 +17,7 @@ class Kernel:
         arch: What the plain build compiles for, such as ``sm_90a``.
         options: Options of the plain build in normal form.
         key: ``ptx:…`` (PTX digest of the entry) or ``c:…``: what a controls file is found by.
+        others: The other entries of its file, which its build makes, too.
     """
 
     name: str
@@ -26,3 +27,4 @@ class Kernel:
     arch: str
     options: tuple[str, ...]
     key: str
+    others: tuple[str, ...] = ()

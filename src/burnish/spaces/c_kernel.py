@@ -6,6 +6,7 @@ from pathlib import Path
 
 from burnish.errors import KernelError, UsageError
 from burnish.model.kernel import Kernel
+from burnish.spaces.entries import chosen_entry
 from burnish.spaces.kernel import read_text
 from burnish.toolchain.gcc import Gcc, source_key
 from burnish.toolchain.gcc_options import parse
@@ -28,7 +29,7 @@ def c_kernel(path: Path, gcc: Gcc, *, entry: str = "", options: Sequence[str] = 
 
     Raises:
         UsageError: No such function, or options that a shared library cannot be made with.
-        KernelError: gcc refuses the file.
+        KernelError: gcc refuses the file, or it offers several functions or none.
     """
     read_text(path)
     line = parse(options or _PLAIN)
@@ -43,7 +44,7 @@ def c_kernel(path: Path, gcc: Gcc, *, entry: str = "", options: Sequence[str] = 
     compiled = gcc.compile(text, line.options)
     if isinstance(compiled, Refusal):
         raise KernelError(f"{path}: the plain build fails: {compiled.message}")
-    chosen = _chosen(compiled.functions, entry, path)
+    chosen = chosen_entry(entry, compiled.functions, path)
     return Kernel(
         name=path.name,
         language="c",
@@ -52,13 +53,5 @@ def c_kernel(path: Path, gcc: Gcc, *, entry: str = "", options: Sequence[str] = 
         arch=platform.machine(),
         options=line.options,
         key=source_key(text, chosen),
+        others=tuple(name for name in compiled.functions if name != chosen),
     )
-
-
-def _chosen(offered: tuple[str, ...], entry: str, path: Path) -> str:
-    names = ", ".join(offered) or "none that can be called from outside"
-    if entry and entry not in offered:
-        raise UsageError(f"{path}: no function {entry!r}; it has: {names}")
-    if not entry and len(offered) != 1:
-        raise UsageError(f"{path}: {len(offered)} functions; choose with --entry: {names}")
-    return entry or offered[0]

@@ -13,6 +13,7 @@ from burnish.model.control import Control, Layer, Value
 from burnish.model.kernel import Kernel
 from burnish.model.space import Condition, Config, Space
 from burnish.model.toolchain import Tool, Toolchain
+from burnish.spaces.entries import refuse_shared
 from burnish.spaces.request import Request, within_risk
 from burnish.toolchain.gcc import option_help, option_states
 from burnish.toolchain.gcc_options import parse
@@ -74,9 +75,11 @@ def host_space(kernel: Kernel, toolchain: Toolchain, request: Request) -> HostSp
         request: Which layers and risks the user wants.
 
     Raises:
+        KernelError: Its file has other functions that can be called from outside.
         ToolchainError: There is no gcc, or it does not list its options.
         SpaceError: Nothing is left to decide.
     """
+    refuse_shared(kernel)
     tool = toolchain.first("gcc")
     listing = _listing(tool, kernel)
     level = next((one[2:] for one in kernel.options if one.startswith("-O")), _NO_LEVEL)

@@ -10,6 +10,7 @@ from burnish.model.toolchain import Tool
 from burnish.ptx.digest import entry_digest
 from burnish.ptx.module import Module, parse
 from burnish.ptx.replace import refuses
+from burnish.spaces.entries import chosen_entry
 from burnish.toolchain.discover import architectures
 from burnish.toolchain.nvcc import translate
 from burnish.toolchain.options import Normal, normal_form
@@ -63,7 +64,7 @@ def ptx_kernel(
 
     Raises:
         UsageError: No such entry, or an architecture that the ptxas does not know.
-        KernelError: The file is no PTX that can be tuned.
+        KernelError: The file is no PTX that can be tuned, or has several entries.
     """
     normal = normal_form(options)
     if normal.inputs:
@@ -107,7 +108,8 @@ def _of_ptx(path: Path, text: str, normal: Normal, tool: Tool, wanted: tuple[str
         module = parse(text)
     except KernelError as error:
         raise KernelError(f"{path}: {error}") from None
-    chosen = _chosen(entry, [function.name for function in module.entries], path)
+    names = [function.name for function in module.entries]
+    chosen = chosen_entry(entry, names, path)
     reason = refuses(module)
     if reason:
         raise KernelError(f"{path}: {reason}")
@@ -119,19 +121,8 @@ def _of_ptx(path: Path, text: str, normal: Normal, tool: Tool, wanted: tuple[str
         arch=_arch_of(module, arch or normal.arch, tool),
         options=normal.options,
         key=entry_digest(module, chosen),
+        others=tuple(name for name in names if name != chosen),
     )
-
-
-def _chosen(entry: str, names: Sequence[str], path: Path) -> str:
-    if entry and entry not in names:
-        raise UsageError(f"{path}: no entry {entry!r}; it has: {_listed(names)}")
-    if not entry and len(names) > 1:
-        raise UsageError(f"{path}: {len(names)} entries; choose with --entry: {_listed(names)}")
-    return entry or names[0]
-
-
-def _listed(names: Sequence[str], most: int = 8) -> str:
-    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
 def _arch_of(module: Module, arch: str, tool: Tool) -> str:

@@ -11,7 +11,7 @@ from burnish.controls.ptxas import (
     VERSION,
     version_control,
 )
-from burnish.errors import KernelError, SpaceError
+from burnish.errors import SpaceError
 from burnish.model.code import Code
 from burnish.model.control import Choice, Control, Layer, Risk, Value
 from burnish.model.kernel import Kernel
@@ -19,6 +19,7 @@ from burnish.model.space import Condition, Config, Space
 from burnish.model.toolchain import Tool, Toolchain
 from burnish.ptx.module import Module, parse
 from burnish.ptx.replace import uses_setmaxnreg
+from burnish.spaces.entries import refuse_shared
 from burnish.spaces.request import Request, within_risk
 from burnish.toolchain.discover import architectures, ptxas_options
 from burnish.toolchain.options import normal_form
@@ -89,12 +90,11 @@ def ptx_space(kernel: Kernel, toolchain: Toolchain, request: Request) -> PtxSpac
         request: Which layers and risks the user wants.
 
     Raises:
-        KernelError: The file's entries share one build, so that options cannot be decided
-            for one of them.
+        KernelError: Its file has other entries.
         SpaceError: Nothing is left to decide.
     """
     module = parse(kernel.text)
-    _refuse_shared_build(module, kernel)
+    refuse_shared(kernel)
     tools = [tool for tool in toolchain.all("ptxas") if kernel.arch in architectures(tool)]
     controls: list[Control] = []
     conditions: list[Condition] = []
@@ -115,16 +115,6 @@ def ptx_space(kernel: Kernel, toolchain: Toolchain, request: Request) -> PtxSpac
         overrides=_has_block_size(module, kernel.entry),
         opaque=opaque,
     )
-
-
-def _refuse_shared_build(module: Module, kernel: Kernel) -> None:
-    entries = [entry.name for entry in module.entries]
-    if len(entries) > 1:
-        listed = ", ".join(entries[:4]) + ", …" * (len(entries) > 4)  # noqa: PLR2004 - enough
-        raise KernelError(
-            f"{kernel.name} has {len(entries)} entries ({listed}), and ptxas's options "
-            " hold for all of them at once; put the entry to tune into a file of its own"
-        )
 
 
 def _ptxas_controls(
