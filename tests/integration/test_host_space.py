@@ -66,6 +66,7 @@ def test_the_plain_build_is_what_the_user_says(gcc: Gcc, tmp_path: Path) -> None
         (["-O2", "other.c"], "other.c: the options after --"),
         (["-flto"], "-flto"),
         (["-lblas"], "-lblas"),
+        (["-O2", "-I"], "what follows --: -I needs a value after it"),
     ],
 )
 def test_a_plain_build_that_cannot_be_tuned_is_refused(

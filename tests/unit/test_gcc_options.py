@@ -4,7 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.toolchain.gcc_options import is_tuning_option, parse
+from burnish.toolchain.gcc_options import is_tuning_option, parse, without_value
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("-O2 -I", "-I"),
+        ("-include", "-include"),
+        ("--param", "--param"),
+        ("-O -Iinc -I inc -D N -include x.h --param a=1 -x c k.c -o k.o -march=native", ""),
+        ("", ""),
+    ],
+)
+def test_an_option_without_its_value_is_found(line: str, word: str) -> None:
+    assert without_value(line.split()) == word
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from burnish.errors import UsageError
 from burnish.toolchain.mangled import chosen, readable
-from burnish.toolchain.nvcc_words import sorted_out
+from burnish.toolchain.nvcc_words import sorted_out, without_value
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,20 @@ def test_words_are_sorted_by_what_they_decide(
     assert words.kept == tuple(kept.split())
     assert words.arches == tuple(arches.split())
     assert words.inputs == tuple(inputs.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("-O3 -arch", "-arch"),
+        ("--gpu-architecture=", "--gpu-architecture="),
+        ("-Xptxas", "-Xptxas"),
+        ("-gencode arch=compute_90,code=sm_90 -t 4 -lineinfo -time log k.cu", ""),
+        ("", ""),
+    ],
+)
+def test_an_option_without_its_value_is_found(line: str, word: str) -> None:
+    assert without_value(line.split()) == word
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from burnish.toolchain.options import Normal, command_line, normal_form
+from burnish.toolchain.options import Normal, command_line, normal_form, without_value
 from burnish.toolchain.ptxas_options import PTXAS, Takes
 
 
@@ -20,6 +20,22 @@ def test_a_command_line_is_taken_apart() -> None:
         entries=("a", "b"),
         messages=("--generate-line-info", "--verbose"),
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("-O3 -arch", "-arch"),
+        ("--gpu-name", "--gpu-name"),
+        ("-maxrregcount= -O3", "-maxrregcount="),
+        ("-O", "-O"),
+        ("-o", "-o"),
+        ("-v -arch sm_90 -O3 -m64 --unknown in.ptx -warning-as-error", ""),
+        ("", ""),
+    ],
+)
+def test_an_option_without_its_value_is_found(line: str, word: str) -> None:
+    assert without_value(line.split()) == word
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from pathlib import Path
 from burnish.errors import KernelError, UsageError
 from burnish.model.kernel import Kernel
 from burnish.spaces.entries import chosen_entry
-from burnish.spaces.kernel import read_text
+from burnish.spaces.kernel import read_text, refuse_incomplete
 from burnish.toolchain.gcc import Gcc, source_key
-from burnish.toolchain.gcc_options import parse
+from burnish.toolchain.gcc_options import parse, without_value
 from burnish.toolchain.ptxas import Refusal
 
 __all__ = ["c_kernel"]
@@ -32,6 +32,7 @@ def c_kernel(path: Path, gcc: Gcc, *, entry: str = "", options: Sequence[str] = 
         KernelError: gcc refuses the file, or it offers several functions or none.
     """
     read_text(path)
+    refuse_incomplete(without_value(options))
     line = parse(options or _PLAIN)
     if line.inputs:
         raise UsageError(f"{line.inputs[0]}: the options after -- name an input file of their own")

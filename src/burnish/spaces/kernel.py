@@ -11,11 +11,12 @@ from burnish.ptx.digest import entry_digest
 from burnish.ptx.module import Module, parse
 from burnish.ptx.replace import refuses
 from burnish.spaces.entries import chosen_entry
+from burnish.toolchain import nvcc_words
 from burnish.toolchain.discover import architectures
 from burnish.toolchain.nvcc import translate
-from burnish.toolchain.options import Normal, normal_form
+from burnish.toolchain.options import Normal, normal_form, without_value
 
-__all__ = ["Words", "cuda_kernel", "ptx_kernel", "read_text"]
+__all__ = ["Words", "cuda_kernel", "ptx_kernel", "read_text", "refuse_incomplete"]
 
 _MOST_SOURCE_BYTES = 64 << 20
 
@@ -66,6 +67,7 @@ def ptx_kernel(
         UsageError: No such entry, or an architecture that the ptxas does not know.
         KernelError: The file is no PTX that can be tuned, or has several entries.
     """
+    refuse_incomplete(without_value(options))
     normal = normal_form(options)
     if normal.inputs:
         raise UsageError(f"{normal.inputs[0]!r}: what follows -- are options, not input files")
@@ -76,6 +78,16 @@ def ptx_kernel(
     if normal.entries:
         raise UsageError(f"what follows --: ask for {normal.entries[0]} with --entry, before it")
     return _of_ptx(path, read_text(path), normal, tool, (entry, arch))
+
+
+def refuse_incomplete(word: str) -> None:
+    """Refuse options of a plain build in which a word lacks its value; an empty one is none.
+
+    Raises:
+        UsageError: There is one.
+    """
+    if word:
+        raise UsageError(f"what follows --: {word} needs a value after it")
 
 
 def cuda_kernel(
@@ -97,6 +109,7 @@ def cuda_kernel(
         ToolchainError: nvcc refuses the file.
     """
     read_text(path)
+    refuse_incomplete(nvcc_words.without_value(words.options))
     entry, arch = wanted
     made = translate(nvcc, path, words.options, arch, folder=words.folder)
     return _of_ptx(path, made.ptx, made.normal, tool, (entry, made.normal.arch))

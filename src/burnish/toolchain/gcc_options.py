@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["CommandLine", "decides", "is_tuning_option", "parse", "tokens"]
+__all__ = ["CommandLine", "decides", "is_tuning_option", "parse", "tokens", "without_value"]
 
 # Their value may be an argument of its own; the first kind only so.
 _SEPARATE = {
@@ -117,6 +117,15 @@ def tokens(argv: Sequence[str]) -> Iterator[tuple[str, ...]]:
             yield (f"--param={next(words, '')}",)
         else:
             yield (word,)
+
+
+def without_value(argv: Sequence[str]) -> str:
+    """The word that needs a value and has none; empty where there is none such."""
+    words = iter(argv)
+    for word in words:
+        if word in {*_EITHER, *_SEPARATE, "--param"} and not next(words, ""):
+            return word
+    return ""
 
 
 def decides(word: str) -> bool:

@@ -7,7 +7,7 @@ at; everything else is passed on as it is.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Words", "sorted_out"]
+__all__ = ["Words", "sorted_out", "without_value"]
 
 _PHASE_NAMES = """
 c compile cubin cuda dryrun E fatbin keep lib link ltoir M MD MM MMD MP ptx run save-temps v verbose
@@ -73,6 +73,14 @@ def sorted_out(options: Sequence[str]) -> Words:
         elif name not in _PHASES and name not in _PHASES_WITH_VALUE:
             kept += words
     return Words(tuple(kept), tuple(arches), tuple(inputs))
+
+
+def without_value(options: Sequence[str]) -> str:
+    """The first word that needs a value and has none; empty where there is none such."""
+    for name, words in _items(options):
+        if name in _WITH_VALUE and len(words) == 1 and not words[0].partition("=")[2]:
+            return words[0]
+    return ""
 
 
 def _items(options: Sequence[str]) -> Iterator[tuple[str, list[str]]]:

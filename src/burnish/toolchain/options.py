@@ -12,7 +12,7 @@ from pathlib import Path
 
 from burnish.toolchain.ptxas_options import PTXAS, Option, Role, Takes
 
-__all__ = ["Normal", "command_line", "normal_form"]
+__all__ = ["Normal", "command_line", "normal_form", "without_value"]
 
 _MOST_DIGITS = 100  # what is longer is no number to any compiler, and too long for Python
 _NESTED = 16  # an options file that includes itself ends here
@@ -62,6 +62,22 @@ def normal_form(argv: Sequence[str], table: Sequence[Option] = PTXAS) -> Normal:
         else:
             found.inputs.append(word)
     return found.normal()
+
+
+def without_value(argv: Sequence[str], table: Sequence[Option] = PTXAS) -> str:
+    """The first word that needs a value and has none; empty where there is none such."""
+    known = _index(table)
+    words = iter(argv)
+    for word in words:
+        option, value = known.get(word), ""
+        if option is not None and option.takes is not Takes.NOTHING and word != "-O":
+            value = next(words, "")
+        elif option is None:
+            name, equals, value = word.partition("=")
+            option = known.get(name) if equals else None
+        if option is not None and option.takes is not Takes.NOTHING and not value:
+            return word
+    return ""
 
 
 def command_line(normal: Normal) -> list[str]:
