@@ -534,8 +534,11 @@ def test_an_error_of_our_own_does_not_break_a_build(bench: Bench, fake: Fake) ->
     assert bench.run(*argv, BURNISH_STRICT="1").returncode == 1
 
 
+@pytest.mark.parametrize("times", [1, 50])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_an_ended_build_leaves_nothing(bench: Bench, fake: Fake, number: signal.Signals) -> None:
+def test_an_ended_build_leaves_nothing(
+    bench: Bench, fake: Fake, number: signal.Signals, times: int
+) -> None:
     bench.acf("k.acf", *both(HERE))
     fake.when("burnish.0.ptx", hang())
     start = (
@@ -546,7 +549,9 @@ def test_an_ended_build_leaves_nothing(bench: Bench, fake: Fake, number: signal.
     with subprocess.Popen(argv, cwd=bench.folder, env=bench.environment) as running:
         while not alive(fake) and running.poll() is None:
             time.sleep(0.02)
-        running.send_signal(number)
+        for _ in range(times):
+            running.send_signal(number)
+            time.sleep(0.002)
         assert running.wait(20) == 128 + number
     assert wait_for(lambda: not alive(fake))
     assert bench.leftovers() == []

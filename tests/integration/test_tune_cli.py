@@ -1,6 +1,7 @@
 """`burnish tune` from the outside: results, exit codes, interruption, bad input."""
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -156,6 +157,33 @@ def test_an_end_from_outside_keeps_what_was_found_and_prints_the_line_that_resum
     assert process.returncode == 130
     assert "--resume" in stderr
     assert "Traceback" not in stderr
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+@pytest.mark.parametrize("numbers", [[signal.SIGINT], [signal.SIGINT, signal.SIGTERM]])
+def test_an_end_from_outside_that_is_repeated_leaves_nothing_either(
+    environment: dict[str, str], tmp_path: Path, numbers: list[signal.Signals]
+) -> None:
+    store = ["--store", f"sqlite:///{tmp_path}/s.sqlite"]
+    (tmp_path / "temporary").mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "burnish", "tune", KERNEL, *STATIC, "--evaluations", "3000", *store],
+        env={**environment, "TMPDIR": str(tmp_path / "temporary")},
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for_trials(tmp_path / "s.sqlite", 5)
+    until = time.monotonic() + 20
+    for number in itertools.cycle(numbers):
+        process.send_signal(number)
+        if process.poll() is not None or time.monotonic() > until:
+            break
+        time.sleep(0.01)
+    _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "--resume" in stderr
     assert list((tmp_path / "temporary").iterdir()) == []
 
 

@@ -11,12 +11,13 @@ __all__ = ["guarded", "say"]
 
 _INTERRUPTED = 130
 _SIGNALLED = 128
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def guarded(run: Callable[[], int]) -> int:
     """Run a build; its exit code, whatever ends it. Temporary files go even when it is killed."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores one of them
+    for number in _ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores one of them
             signal.signal(number, _end)
     try:
         return run()
@@ -37,4 +38,7 @@ def say(line: str) -> None:
 
 
 def _end(number: int, _frame: object) -> NoReturn:
+    """End the build; whoever presses Ctrl-C twice does not end the clearing up."""
+    for one in _ENDING:
+        signal.signal(one, signal.SIG_IGN)
     raise SystemExit(_SIGNALLED + number)

@@ -5,7 +5,6 @@ Only the verb that is asked for is loaded: `burnish show` does not wait for a da
 
 import errno
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from typing import ParamSpec, TextIO, cast
 
 import typer
 
+from burnish.cli.endings import take_endings
 from burnish.cli.screen import say_error
 from burnish.errors import BurnishError
 
@@ -49,7 +49,7 @@ _CommandLineError = cast("type[Exception]", typer.BadParameter.__mro__[2])
 def run(argv: Sequence[str]) -> int:
     """Run a verb; what follows ``--`` are the options of the plain build."""
     ours, compiler = _split(argv)
-    _end_as_if_interrupted()
+    take_endings()
     try:
         app = _app(tuple(verb for verb in _VERBS if verb in ours[:1]) or _VERBS)
         words = ours or ["--help"]
@@ -74,13 +74,6 @@ def run(argv: Sequence[str]) -> int:
         _drop_output()
         return 1
     return code if isinstance(code, int) else 0
-
-
-def _end_as_if_interrupted() -> None:
-    """A batch system or a closed terminal ends a study as Ctrl-C does: nothing is left behind."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores one of them
-            signal.signal(number, signal.default_int_handler)
 
 
 def _unforeseen(error: Exception) -> str:

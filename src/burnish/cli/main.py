@@ -27,5 +27,8 @@ def _run(argv: list[str]) -> int:
 
         return run_compiler(argv[0], argv[1:])
     from burnish.cli.app import run
+    from burnish.cli.endings import ignore_endings
 
-    return run(argv)
+    code = run(argv)
+    ignore_endings()
+    return code
