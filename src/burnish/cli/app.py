@@ -15,7 +15,7 @@ from typing import ParamSpec, TextIO, cast
 import typer
 
 from burnish.cli.endings import take_endings
-from burnish.cli.screen import say_error
+from burnish.cli.screen import say_error, take_any_text
 from burnish.errors import BurnishError
 
 __all__ = ["run"]
@@ -50,6 +50,7 @@ def run(argv: Sequence[str]) -> int:
     """Run a verb; what follows ``--`` are the options of the plain build."""
     ours, compiler = _split(argv)
     take_endings()
+    take_any_text()
     try:
         app = _app(tuple(verb for verb in _VERBS if verb in ours[:1]) or _VERBS)
         words = ours or ["--help"]

@@ -41,7 +41,7 @@ def init(
 
 def _write(place: Path, text: str) -> None:
     try:
-        with place.open("x") as file:
+        with place.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
         raise UsageError(f"{place}: is there already; name another file with -o") from None

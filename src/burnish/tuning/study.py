@@ -14,6 +14,8 @@ from burnish.tuning.task import Task
 
 __all__ = ["begin", "stoppable"]
 
+_MOST_OF_A_NAME = 120
+
 
 def begin(
     task: Task, bound: BoundSpace, measured: Measured, store: Store
@@ -38,7 +40,7 @@ def begin(
     store.create(
         Study(
             name=name,
-            kernel=bound.kernel.name,
+            kernel=_printable(bound.kernel.name),
             objective=", ".join(task.objective.minimize),
             inputs=inputs,
         )
@@ -68,5 +70,10 @@ def _made_up(task: Task, bound: BoundSpace, store: Store, mine: set[str]) -> str
             key=lambda study: study.updated,
         ).name
     taken = {study.name for study in store.studies()}
-    stem = f"{task.kernel.stem}-{bound.kernel.entry}"[:120]
+    stem = _printable(f"{task.kernel.stem}-{bound.kernel.entry}")[:_MOST_OF_A_NAME]
     return next(name for number in count(1) if (name := f"{stem}-{number}") not in taken)
+
+
+def _printable(name: str) -> str:
+    """A name that can be typed and stored: that of a file may be any bytes."""
+    return "".join(letter if letter.isprintable() else "_" for letter in name)
