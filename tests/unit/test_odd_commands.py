@@ -1,23 +1,31 @@
 """Commands that cannot be: one line says what is wrong, and nothing that was there is harmed."""
 
 import os
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from burnish.acf.atomic import write_whole
+from burnish.acf.read import load
 from burnish.acf.shelf import Shelf
 from burnish.bundle.launch import read_launch
 from burnish.cli import studies
 from burnish.cli.app import run
 from burnish.cli.screen import OUT, write_json
-from burnish.errors import LaunchError, UsageError
+from burnish.cli.show import show
+from burnish.errors import BurnishError, LaunchError, UsageError
 from burnish.model.frozen import FrozenMap
 from burnish.model.objective import Limit
+from burnish.model.space import Space
+from burnish.spaces.kernel import read_text
+from burnish.spaces.request import Request
 from burnish.store.store import open_store
 from burnish.store.study import Study
 from burnish.toolchain.options import normal_form
 from burnish.tuning.artefact import check_outputs
+from burnish.tuning.start import starting_configs
 from burnish.tuning.study import stoppable
 from burnish.tuning.task import Task
 
@@ -165,6 +173,57 @@ def test_a_pipe_on_a_shelf_is_as_good_as_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "shelf" / "a.acf")
     assert Shelf(tmp_path / "shelf", print).about("k") == ()
     assert len(Shelf(tmp_path / "shelf", print).digest()) == 64
+
+
+ARGUMENT = 'entry = "k"\n[[workload]]\nname = "w"\narguments = [{ name = "x", %s }]\n'
+READERS: dict[str, Callable[[Path], object]] = {
+    "launch": read_launch,
+    "acf": load,
+    "kernel": read_text,
+    "array": lambda pipe: read_launch(
+        written(pipe, 'buffer = "f32", shape = [4], fill = "file(pipe)"')
+    ),
+    "bytes": lambda pipe: read_launch(written(pipe, 'bytes = "file(pipe)"')),
+    "start": lambda pipe: starting_configs([pipe], "k", Space(())),
+    "show": show,
+}
+
+
+def written(pipe: Path, argument: str) -> Path:
+    launch = pipe.with_name("k.toml")
+    launch.write_text(ARGUMENT % argument)
+    return launch
+
+
+@pytest.fixture
+def _awake() -> Iterator[None]:
+    """What waits for somebody to write is woken."""
+
+    def wake(_number: int, _frame: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, wake)
+    signal.setitimer(signal.ITIMER_REAL, 5)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("_awake")
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_regular_file_is_refused_unread(
+    tmp_path: Path, read: Callable[[Path], object], make: Callable[[Path], None]
+) -> None:
+    make(tmp_path / "pipe")
+    with pytest.raises(BurnishError, match=r"pipe:? is no regular file"):
+        read(tmp_path / "pipe")
+
+
+def test_a_pipe_among_opaque_files_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.acf")
+    with pytest.raises(UsageError, match=r"a\.acf: is no regular file"):
+        Request.opaque_in(tmp_path)
 
 
 @pytest.mark.parametrize("value", ["[" * 100_000, "{a=" * 100_000, "9" * 5_000])

@@ -48,6 +48,8 @@ def load(path: Path) -> Acf:
         AcfError: The file cannot be read, or is no ACF.
     """
     try:
+        if path.exists() and not path.is_file():  # a pipe may never end
+            raise AcfError(f"{path}: is no regular file")
         with path.open("rb") as stream:
             data = stream.read(MOST_FILE_BYTES + 1)
     except OSError as error:

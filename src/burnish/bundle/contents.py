@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burnish.bundle.dtypes import Array, Dtype, dtype
+from burnish.bundle.files import refuse_odd
 from burnish.bundle.fills import Fill, parse_fill, say_fill, unfit
 from burnish.bundle.layout import elements, extent, is_dense, offset_bytes, overlaps
 from burnish.errors import LaunchError
@@ -74,6 +75,7 @@ def load_file(path: Path, kind: Dtype, shape: Sequence[int]) -> Array:
         LaunchError: It cannot be read, or holds another type or shape.
     """
     try:
+        refuse_odd(path)
         array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise LaunchError(f"{path} cannot be read: {error.strerror or error}") from None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from burnish.bundle.contents import checked_buffer, checked_views, source_file
 from burnish.bundle.dtypes import dtype
+from burnish.bundle.files import read_file
 from burnish.bundle.packing import Packed, checked_value, packed
 from burnish.bundle.schema import (
     ArgumentEntry,
@@ -55,11 +56,9 @@ def read_launch(path: Path) -> LaunchFile:
         LaunchError: It says something that is not understood or cannot be; the message
             names file, place, value and what to do.
     """
+    data = read_file(path)
     try:
-        data = path.read_bytes()
         text = data.decode()
-    except OSError as error:
-        raise LaunchError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise LaunchError(f"{path} is no text in UTF-8") from None
     with _at(str(path)):

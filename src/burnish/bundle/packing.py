@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from burnish.bundle.dtypes import Dtype, dtype, pack
+from burnish.bundle.files import read_file
 from burnish.bundle.schema import BytesEntry, PieceEntry, PointerEntry, ScalarEntry, StructEntry
 from burnish.errors import LaunchError
 
@@ -79,11 +80,7 @@ def _range(kind: Dtype) -> str:
 
 def _raw(text: str, folder: Path) -> bytes:
     if text.startswith("file(") and text.endswith(")"):
-        path = folder / text[5:-1].strip().strip("\"'")
-        try:
-            return path.read_bytes()
-        except OSError as error:
-            raise LaunchError(f"{path} cannot be read: {error.strerror}") from None
+        return read_file(folder / text[5:-1].strip().strip("\"'"))
     try:
         return bytes.fromhex(text)
     except ValueError:

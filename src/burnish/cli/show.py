@@ -29,7 +29,8 @@ def show(
 ) -> int:
     """What FILE decides, on what evidence, and the diff of the PTX."""
     if not file.is_file():
-        raise UsageError(f"{file}: no such file")
+        what = "is no regular file" if file.exists() else "no such file"
+        raise UsageError(f"{file}: {what}; name an ACF or a cubin")
     if file.read_bytes()[:4] == _ELF:
         return _show_cubin(file, json)
     acf = load(file)

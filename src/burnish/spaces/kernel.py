@@ -37,7 +37,8 @@ def read_text(path: Path) -> str:
         KernelError: It is empty, too large or no text.
     """
     if not path.is_file():
-        raise UsageError(f"{path}: no such file; name a .ptx, .cu or .c file")
+        what = "is no regular file" if path.exists() else "no such file"
+        raise UsageError(f"{path}: {what}; name a .ptx, .cu or .c file")
     if path.stat().st_size > _MOST_SOURCE_BYTES:
         raise KernelError(f"{path}: larger than {_MOST_SOURCE_BYTES >> 20} MiB")
     try:

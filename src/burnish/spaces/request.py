@@ -44,6 +44,8 @@ class Request:
         if not files:
             raise UsageError(f"--opaque {folder}: no *.acf file there")
         for file in files:
+            if not file.is_file():
+                raise UsageError(f"--opaque {file}: is no regular file")
             if file.stat().st_size > _MOST_OPAQUE_BYTES:
                 raise UsageError(f"--opaque {file}: larger than 1 MiB, so no controls file")
         return tuple((file.name, file.read_bytes()) for file in files)

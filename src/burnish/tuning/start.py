@@ -31,7 +31,8 @@ def starting_configs(files: Sequence[Path], entry: str, space: Space) -> tuple[C
 
 def _configs_of(file: Path, entry: str, space: Space) -> list[Config]:
     if not file.is_file():
-        raise UsageError(f"--start-from {file}: no such file; name an ACF")
+        what = "is no regular file" if file.exists() else "no such file"
+        raise UsageError(f"--start-from {file}: {what}; name an ACF")
     blocks = load(file).tuned
     named = [block for block in blocks if block.entry == entry]
     configs = [space.config(_decided(block, space)) for block in named or blocks]
