@@ -172,7 +172,7 @@ def test_a_file_is_loaded_whole_or_refused_with_its_name(tmp_path: Path) -> None
     assert load(DATA / "full.acf") == read(FULL, "x")
     with pytest.raises(AcfError, match=r"missing\.acf: cannot be read: No such file"):
         load(tmp_path / "missing.acf")
-    with pytest.raises(AcfError, match="cannot be read: Is a directory"):
+    with pytest.raises(AcfError, match="is no regular file"):
         load(tmp_path)
 
 
