@@ -15,7 +15,7 @@ from burnish.cli import studies
 from burnish.cli.app import run
 from burnish.cli.screen import OUT, write_json
 from burnish.cli.show import show
-from burnish.errors import BurnishError, LaunchError, UsageError
+from burnish.errors import BurnishError, KernelError, LaunchError, UsageError
 from burnish.model.frozen import FrozenMap
 from burnish.model.objective import Limit
 from burnish.model.space import Space
@@ -218,6 +218,15 @@ def test_what_is_no_regular_file_is_refused_unread(
     make(tmp_path / "pipe")
     with pytest.raises(BurnishError, match=r"pipe:? is no regular file"):
         read(tmp_path / "pipe")
+
+
+def test_a_source_in_another_encoding_is_told_from_a_binary(tmp_path: Path) -> None:
+    (tmp_path / "k.c").write_bytes(b"int n;\n/* caf\xe9 */\n")
+    with pytest.raises(KernelError, match=r"k\.c:2: the byte 0xe9 is no UTF-8; convert it"):
+        read_text(tmp_path / "k.c")
+    (tmp_path / "k.c").write_bytes(b"\x7fELF\xe9\0")
+    with pytest.raises(KernelError, match="not text; a cubin or fatbin"):
+        read_text(tmp_path / "k.c")
 
 
 def test_a_pipe_among_opaque_files_is_refused(tmp_path: Path) -> None:

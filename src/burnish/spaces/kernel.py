@@ -34,7 +34,7 @@ def read_text(path: Path) -> str:
 
     Raises:
         UsageError: It is missing or no file.
-        KernelError: It is empty, too large or no text.
+        KernelError: It is empty, too large or no text in UTF-8.
     """
     if not path.is_file():
         what = "is no regular file" if path.exists() else "no such file"
@@ -42,9 +42,13 @@ def read_text(path: Path) -> str:
     if path.stat().st_size > _MOST_SOURCE_BYTES:
         raise KernelError(f"{path}: larger than {_MOST_SOURCE_BYTES >> 20} MiB")
     try:
-        text = path.read_text()
-    except UnicodeDecodeError:
-        raise KernelError(f"{path}: not text; a cubin or fatbin cannot be tuned") from None
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        data, at = error.object, error.start
+        if b"\0" in data:
+            raise KernelError(f"{path}: not text; a cubin or fatbin cannot be tuned") from None
+        why = f"the byte 0x{data[at]:02x} is no UTF-8; convert it with: iconv -t utf-8"
+        raise KernelError(f"{path}:{1 + data[:at].count(10)}: {why}") from None
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror})") from None
     if not text.strip():
