@@ -1,6 +1,6 @@
 """Which study a run belongs to: a new one, or the stored one that it goes on with."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 
@@ -30,9 +30,11 @@ def begin(
         StoreError: The stored study of that name has other inputs; the message names them.
     """
     inputs = inputs_of(task, bound, measured)
-    mine = {study.name for study in store.studies() if study.inputs == inputs}
-    name = task.study or _made_up(task, bound, store, mine)
-    taken = name in {study.name for study in store.studies()}
+    stored = store.studies()
+    mine = [study for study in stored if study.inputs == inputs] if task.resume else []
+    names = {study.name for study in stored}
+    name = task.study or (_latest(mine) if mine else _made_up(task, bound, names))
+    taken = name in names
     if taken and not task.resume:
         raise UsageError(f"study {name!r} is stored; add --resume to go on with it, or rename")
     if task.resume and not taken:
@@ -62,14 +64,12 @@ def stoppable(name: str, store: Store) -> Iterator[None]:
         raise InterruptedStudyError("stopped; what was found is stored", name) from None
 
 
-def _made_up(task: Task, bound: BoundSpace, store: Store, mine: set[str]) -> str:
-    """A name for a new study; with ``resume``, that of the latest study of these inputs."""
-    if task.resume and mine:
-        return max(
-            (study for study in store.studies() if study.name in mine),
-            key=lambda study: study.updated,
-        ).name
-    taken = {study.name for study in store.studies()}
+def _latest(studies: Sequence[Study]) -> str:
+    return max(studies, key=lambda study: study.updated).name
+
+
+def _made_up(task: Task, bound: BoundSpace, taken: Collection[str]) -> str:
+    """A name for a new study."""
     stem = _printable(f"{task.kernel.stem}-{bound.kernel.entry}")[:_MOST_OF_A_NAME]
     return next(name for number in count(1) if (name := f"{stem}-{number}") not in taken)
 
