@@ -2,12 +2,21 @@
 
 import tempfile
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from burnish.cli.options import allowed_risks, chosen_layers
+from burnish.cli.options import (
+    Allow,
+    Arch,
+    Entry,
+    Json,
+    Kernel,
+    Layers,
+    Opaque,
+    allowed_risks,
+    chosen_layers,
+)
 from burnish.cli.screen import OUT, write_json
 from burnish.model.control import Control
 from burnish.tuning.prepare import open_space
@@ -20,13 +29,13 @@ _MOST_SHOWN = 12
 
 def controls(
     context: typer.Context,
-    kernel: Annotated[Path, typer.Argument(help="A .ptx, .cu or .c file.")],
-    entry: Annotated[str, typer.Option(help="The entry, where the file has several.")] = "",
-    arch: Annotated[str, typer.Option(help="Architecture, such as sm_90a.")] = "",
-    allow: Annotated[list[str] | None, typer.Option(help="A risk to take.")] = None,
-    layers: Annotated[str, typer.Option(help="Layers, comma-separated.")] = "",
-    opaque: Annotated[Path | None, typer.Option(help="Folder of NVIDIA's own files.")] = None,
-    json: Annotated[Path | None, typer.Option(help="Write it as JSON; - for stdout.")] = None,
+    kernel: Kernel,
+    entry: Entry = "",
+    arch: Arch = "",
+    allow: Allow = None,
+    layers: Layers = "",
+    opaque: Opaque = None,
+    json: Json = None,
 ) -> int:
     """What can be decided about KERNEL: name, layer, domain, default, risk, meaning."""
     task = Task(

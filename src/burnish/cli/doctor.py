@@ -1,11 +1,7 @@
 """``burnish doctor``: what was found, what is missing, how to get it."""
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
 from burnish import __version__
+from burnish.cli.options import Json
 from burnish.cli.screen import OUT, write_json
 from burnish.cli.toolchain import shown
 from burnish.errors import BurnishError
@@ -26,9 +22,7 @@ _WANTED = {
 }
 
 
-def doctor(
-    json: Annotated[Path | None, typer.Option(help="Write it as JSON; - for stdout.")] = None,
-) -> int:
+def doctor(json: Json = None) -> int:
     """Say what was found on this machine, what is missing, and how to get it."""
     settings = load()
     toolchain = find(settings)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from burnish.bundle.init import template
+from burnish.cli.options import Arch, Entry, Kernel
 from burnish.cli.screen import OUT
 from burnish.errors import UsageError
 from burnish.tuning.prepare import open_kernel, parameters_of
@@ -18,9 +19,9 @@ __all__ = ["init"]
 
 def init(
     context: typer.Context,
-    kernel: Annotated[Path, typer.Argument(help="A .ptx, .cu or .c file.")],
-    entry: Annotated[str, typer.Option(help="The entry, where the file has several.")] = "",
-    arch: Annotated[str, typer.Option(help="Architecture, such as sm_90a.")] = "",
+    kernel: Kernel,
+    entry: Entry = "",
+    arch: Arch = "",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="By default KERNEL with .toml.")
     ] = None,

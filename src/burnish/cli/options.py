@@ -1,11 +1,41 @@
-"""Options that several verbs share, from text to values."""
+"""Options that several verbs share: how they are called, and from text to values."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
 
 from burnish.errors import UsageError
 from burnish.model.control import Layer, Risk
 
-__all__ = ["allowed_risks", "chosen_layers"]
+__all__ = [
+    "Allow",
+    "Arch",
+    "Entry",
+    "Json",
+    "Kernel",
+    "Layers",
+    "Opaque",
+    "Reference",
+    "Regime",
+    "Store",
+    "allowed_risks",
+    "chosen_layers",
+]
+
+_REGIME = "cold or warm caches; a card's default is cold."
+
+Kernel: TypeAlias = Annotated[Path, typer.Argument(help="A .ptx, .cu or .c file.")]
+Entry: TypeAlias = Annotated[str, typer.Option(help="Name of the entry.")]
+Arch: TypeAlias = Annotated[str, typer.Option(help="Architecture, such as sm_90a.")]
+Allow: TypeAlias = Annotated[list[str] | None, typer.Option(help="A risk to take; repeatable.")]
+Layers: TypeAlias = Annotated[str, typer.Option(help="Layers, comma-separated.")]
+Opaque: TypeAlias = Annotated[Path | None, typer.Option(help="Folder of NVIDIA's own files.")]
+Reference: TypeAlias = Annotated[str, typer.Option(help="MODULE:FUNCTION of the right answers.")]
+Regime: TypeAlias = Annotated[str, typer.Option(help=_REGIME)]
+Store: TypeAlias = Annotated[str, typer.Option(help="Address of the database.")]
+Json: TypeAlias = Annotated[Path | None, typer.Option(help="Write it as JSON; - for stdout.")]
 
 
 def allowed_risks(names: Sequence[str] | None) -> frozenset[Risk]:

@@ -8,6 +8,7 @@ import typer
 
 from burnish.acf.model import Tuned
 from burnish.acf.read import load
+from burnish.cli.options import Json
 from burnish.cli.screen import OUT, write_json
 from burnish.cubin.digest import binary_digest
 from burnish.cubin.facts import entries, facts
@@ -25,7 +26,7 @@ _ELF = b"\x7fELF"
 def show(
     file: Annotated[Path, typer.Argument(help="An ACF, or a cubin.")],
     against: Annotated[Path | None, typer.Option(help="The plain PTX, for the diff.")] = None,
-    json: Annotated[Path | None, typer.Option(help="Write it as JSON; - for stdout.")] = None,
+    json: Json = None,
 ) -> int:
     """What FILE decides, on what evidence, and the diff of the PTX."""
     if not file.is_file():

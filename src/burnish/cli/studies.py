@@ -1,11 +1,8 @@
 """``burnish studies``: what the store holds."""
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
 from rich.table import Table
 
+from burnish.cli.options import Json, Store
 from burnish.cli.screen import OUT, write_json
 from burnish.settings import load
 from burnish.store.store import open_store
@@ -13,10 +10,7 @@ from burnish.store.store import open_store
 __all__ = ["studies"]
 
 
-def studies(
-    store: Annotated[str, typer.Option(help="Address of the database.")] = "",
-    json: Annotated[Path | None, typer.Option(help="Write it as JSON; - for stdout.")] = None,
-) -> int:
+def studies(store: Store = "", json: Json = None) -> int:
     """List the stored studies."""
     with open_store(store or load().store) as opened:
         rows = [

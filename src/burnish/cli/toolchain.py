@@ -1,11 +1,11 @@
 """``burnish toolchain``: compilers found, added and removed."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
+from burnish.cli.options import Json
 from burnish.cli.screen import OUT, write_json
 from burnish.model.toolchain import Tool, Toolchain
 from burnish.settings import load
@@ -18,9 +18,7 @@ app = typer.Typer(help="Compilers: list, add, remove.", no_args_is_help=True)
 
 
 @app.command("list")
-def _list(
-    json: Annotated[Path | None, typer.Option(help="Write it as JSON; - for stdout.")] = None,
-) -> int:
+def _list(json: Json = None) -> int:
     """List the compilers that were found, of each kind the preferred one first."""
     toolchain = find(load())
     if str(json) != "-":

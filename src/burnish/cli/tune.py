@@ -5,7 +5,20 @@ from typing import Annotated
 
 import typer
 
-from burnish.cli.options import allowed_risks, chosen_layers
+from burnish.cli.options import (
+    Allow,
+    Arch,
+    Entry,
+    Json,
+    Kernel,
+    Layers,
+    Opaque,
+    Reference,
+    Regime,
+    Store,
+    allowed_risks,
+    chosen_layers,
+)
 from burnish.cli.progress import watching
 from burnish.cli.screen import OUT, say_error, write_json
 from burnish.errors import InterruptedStudyError
@@ -21,31 +34,29 @@ _NO_WIN = 3
 
 def tune(
     context: typer.Context,
-    kernel: Annotated[Path, typer.Argument(help="A .ptx file.")],
+    kernel: Kernel,
     launch: Annotated[Path | None, typer.Option(help="How to run it (TOML).")] = None,
-    entry: Annotated[str, typer.Option(help="The entry, where the file has several.")] = "",
+    entry: Entry = "",
     device: Annotated[str, typer.Option(help="auto, cuda[:N], host or none.")] = "auto",
-    arch: Annotated[str, typer.Option(help="Architecture, such as sm_90a.")] = "",
+    arch: Arch = "",
     minimize: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
     limit: Annotated[list[str] | None, typer.Option(help="METRIC=VALUE; repeatable.")] = None,
-    allow: Annotated[list[str] | None, typer.Option(help="A risk to take; repeatable.")] = None,
-    layers: Annotated[str, typer.Option(help="Layers, comma-separated.")] = "",
-    opaque: Annotated[Path | None, typer.Option(help="Folder of NVIDIA's own files.")] = None,
+    allow: Allow = None,
+    layers: Layers = "",
+    opaque: Opaque = None,
     start_from: Annotated[list[Path] | None, typer.Option(help="An ACF to try first.")] = None,
-    reference: Annotated[str, typer.Option(help="MODULE:FUNCTION of the right answers.")] = "",
-    regime: Annotated[
-        str, typer.Option(help="cold or warm caches; a card's default is cold.")
-    ] = "",
+    reference: Reference = "",
+    regime: Regime = "",
     budget: Annotated[str, typer.Option(help="Time to search, such as 2m.")] = "",
     evaluations: Annotated[int | None, typer.Option(help="Distinct binaries to try.")] = None,
     seed: Annotated[int, typer.Option(help="Of every random choice.")] = 0,
     jobs: Annotated[int, typer.Option(help="Compiles at a time; 0: all cores.")] = 0,
     engine: Annotated[str, typer.Option(help="The search engine.")] = "evolution",
-    store: Annotated[str, typer.Option(help="Address of the database.")] = "",
+    store: Store = "",
     study: Annotated[str, typer.Option(help="Name of the study.")] = "",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a study.")] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The ACF.")] = None,
-    json: Annotated[Path | None, typer.Option(help="Write it as JSON; - for stdout.")] = None,
+    json: Json = None,
 ) -> int:
     """Search for a better build of KERNEL; the plain build's options follow --."""
     task = Task(

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from burnish.cli.options import Arch, Entry, Json, Kernel, Reference, Regime
 from burnish.cli.screen import OUT, write_json
 from burnish.model.verdict import Outcome
 from burnish.report.summary import document, verified
@@ -19,18 +20,16 @@ _NO_WIN = 3
 
 def verify(
     context: typer.Context,
-    kernel: Annotated[Path, typer.Argument(help="A .ptx, .cu or .c file.")],
+    kernel: Kernel,
     launch: Annotated[Path, typer.Option(help="How to run it (TOML).")],
     apply_controls: Annotated[Path, typer.Option(help="The ACF.")],
-    entry: Annotated[str, typer.Option(help="The entry, where the file has several.")] = "",
+    entry: Entry = "",
     device: Annotated[str, typer.Option(help="auto, cuda[:N] or host.")] = "auto",
-    arch: Annotated[str, typer.Option(help="Architecture, such as sm_90a.")] = "",
-    reference: Annotated[str, typer.Option(help="MODULE:FUNCTION of the right answers.")] = "",
-    regime: Annotated[
-        str, typer.Option(help="cold or warm caches; a card's default is cold.")
-    ] = "",
+    arch: Arch = "",
+    reference: Reference = "",
+    regime: Regime = "",
     seed: Annotated[int, typer.Option(help="Of the inputs and orders.")] = 0,
-    json: Annotated[Path | None, typer.Option(help="Write it as JSON; - for stdout.")] = None,
+    json: Json = None,
 ) -> int:
     """Check and measure an ACF; the plain build's options follow --, else they are the ACF's."""
     task = Task(
