@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from burnish.measure.evidence import Evidence
-from burnish.measure.verdict import RULE, Judgement, Rule, judge, static_verdict
+from burnish.measure.verdict import RULE, Judgement, Rule, judge
 from burnish.model.verdict import Outcome
 from burnish.model.workload import Workload
 
@@ -166,15 +166,3 @@ def test_figures_without_noise_are_judged_too() -> None:
 
 def test_the_rule_is_that_of_the_design() -> None:
     assert Rule(0.01, 1.005, 0.995, 3, 60) == RULE
-
-
-@pytest.mark.parametrize(
-    ("tuned", "outcome"), [(39, Outcome.BETTER), (40, Outcome.SAME), (41, Outcome.WORSE)]
-)
-def test_a_static_metric_is_better_by_anything(tuned: float, outcome: Outcome) -> None:
-    verdict = static_verdict("registers", 40, tuned)
-    assert (verdict.outcome, verdict.metric) == (outcome, "registers")
-    assert (verdict.baseline, verdict.tuned) == (40, tuned)
-    assert verdict.ratio is None
-    assert verdict.interval is None
-    assert "registers" in verdict.reason

@@ -25,7 +25,7 @@ from burnish.measure.evidence import FIRST, Evidence
 from burnish.measure.stats import holm_levels
 from burnish.model.verdict import Outcome, Verdict
 
-__all__ = ["RULE", "Judgement", "Rule", "judge", "static_verdict"]
+__all__ = ["RULE", "Judgement", "Rule", "judge"]
 
 Interval = tuple[float, float]
 
@@ -217,14 +217,3 @@ def _figure(evidence: Evidence, number: int) -> float:
 
 def _span(interval: Interval) -> str:
     return f"between {interval[0]:.4f} and {interval[1]:.4f}"
-
-
-def static_verdict(metric: str, baseline: float, tuned: float) -> Verdict:
-    """Judge a figure that is known without running the kernel: smaller is better, by anything."""
-    if tuned < baseline:
-        outcome, reason = Outcome.BETTER, f"{metric} fell from {baseline:g} to {tuned:g}"
-    elif tuned > baseline:
-        outcome, reason = Outcome.WORSE, f"{metric} rose from {baseline:g} to {tuned:g}"
-    else:
-        outcome, reason = Outcome.SAME, f"{metric} is {tuned:g}, as in the plain build"
-    return Verdict(outcome, metric, baseline, tuned, reason=reason)
