@@ -2,53 +2,45 @@
 
 from collections.abc import Iterable, Mapping
 
-from burnish.bundle.dtypes import dtype
+from burnish.devices.arrangement import arranged
 from burnish.devices.cuda_kernels import Kernels
 from burnish.devices.cuda_memory import Block, Memory
 from burnish.devices.cuda_stream import Stream
 from burnish.devices.port import Image, Place
-from burnish.errors import DeviceError, LaunchError
-from burnish.model.workload import Buffer, Role, Workload
+from burnish.errors import DeviceError
+from burnish.model.workload import Workload
 
 __all__ = ["Buffers"]
 
 
 class Buffers:
-    """Buffers by name. A view has no memory of its own: it stands for the buffer it views."""
+    """Buffers by name. A view has no memory of its own: it stands for the buffer it views.
+
+    Attributes:
+        written: The buffers that a launch may write.
+        updated: Those of them that it also reads.
+    """
 
     def __init__(
         self, memory: Memory, kernels: Kernels, workload: Workload, places: Mapping[str, Place]
     ) -> None:
         self._memory = memory
         self._kernels = kernels
-        self._buffers = {
-            argument.name: argument
-            for argument in workload.arguments
-            if isinstance(argument, Buffer)
-        }
-        self._places = {
-            name: _place(places, name)
-            for name, buffer in self._buffers.items()
-            if not buffer.view_of
-        }
+        self._arrangement = arranged(workload, places)
         self._blocks = {
             name: memory.allocate(place.total_bytes, place.data_offset)
-            for name, place in self._places.items()
+            for name, place in self._arrangement.places.items()
         }
         self._kept: dict[int, tuple[str, Block]] = {}
         self._pristine: dict[str, Block | Image] = {}
         self._next = 1
-        self.written = self._touched({Role.OUT, Role.INOUT})
-        self.updated = self._touched({Role.INOUT})
+        self.written = self._arrangement.written
+        self.updated = self._arrangement.updated
 
     def address(self, name: str) -> int:
         """Where the data of a buffer or view begins."""
-        if name not in self._buffers:
-            raise LaunchError(f"no buffer is named {name!r}; there are: {', '.join(self._buffers)}")
-        buffer = self._buffers[name]
-        if not buffer.view_of:
-            return self._blocks[name].address + self._places[name].data_offset
-        return self.address(buffer.view_of) + buffer.offset * dtype(buffer.dtype).size
+        owner, start = self._arrangement.data_of(name)
+        return self._blocks[owner].address + start
 
     def upload(self, stream: Stream, images: Mapping[str, Image]) -> None:
         """Set whole buffers; of what a launch may write, a copy is kept for `restore`."""
@@ -137,21 +129,6 @@ class Buffers:
         kept = [image for _, image in self._kept.values()]
         if isinstance(old, Block) and old not in kept:
             self._memory.free(old)
-
-    def _touched(self, roles: set[Role]) -> frozenset[str]:
-        """The buffers with memory that are in one of the roles, or viewed by one that is."""
-        return frozenset(
-            self._owner(buffer) for buffer in self._buffers.values() if buffer.role in roles
-        )
-
-    def _owner(self, buffer: Buffer) -> str:
-        return self._owner(self._buffers[buffer.view_of]) if buffer.view_of else buffer.name
-
-
-def _place(places: Mapping[str, Place], name: str) -> Place:
-    if name not in places:
-        raise DeviceError(f"no place was given for buffer {name!r}")
-    return places[name]
 
 
 def _require_size(name: str, image: Image, block: Block) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from burnish.bundle.dtypes import dtype
+from burnish.devices.arrangement import arranged
 from burnish.devices.port import Image, Place
-from burnish.errors import DeviceError, LaunchError
-from burnish.model.workload import Buffer, Role, Workload
+from burnish.errors import DeviceError
+from burnish.model.workload import Workload
 
 __all__ = ["HostBuffers"]
 
@@ -20,25 +20,18 @@ class HostBuffers:
     """Buffers by name; a view stands for the memory of the buffer that it views.
 
     All of them lie in one mapping of their own, away from the interpreter's memory.
+
+    Attributes:
+        written: The buffers that a launch may write.
+        updated: Those of them that it also reads.
     """
 
     def __init__(self, workload: Workload, places: Mapping[str, Place]) -> None:
-        self._buffers = {
-            argument.name: argument
-            for argument in workload.arguments
-            if isinstance(argument, Buffer)
-        }
-        owners = [name for name, buffer in self._buffers.items() if not buffer.view_of]
-        self._places = {name: _place(places, name) for name in owners}
-        self._images = _allocate(self._places)
+        self._arrangement = arranged(workload, places)
+        self._images = _allocate(self._arrangement.places)
         self._pristine: dict[str, Image] = {}
-        self._written = self._touched({Role.OUT, Role.INOUT})
-        self.updated = self._touched({Role.INOUT})
-
-    @property
-    def written(self) -> frozenset[str]:
-        """The buffers that a launch may write."""
-        return self._written
+        self.written = self._arrangement.written
+        self.updated = self._arrangement.updated
 
     def address(self, name: str) -> int:
         """Where the data of a buffer or view begins.
@@ -46,12 +39,8 @@ class HostBuffers:
         Raises:
             LaunchError: There is no such buffer.
         """
-        if name not in self._buffers:
-            raise LaunchError(f"no buffer is named {name!r}; there are: {', '.join(self._buffers)}")
-        buffer = self._buffers[name]
-        if not buffer.view_of:
-            return self._images[name].ctypes.data + self._places[name].data_offset
-        return self.address(buffer.view_of) + buffer.offset * dtype(buffer.dtype).size
+        owner, start = self._arrangement.data_of(name)
+        return self._images[owner].ctypes.data + start
 
     def upload(self, images: Mapping[str, Image]) -> None:
         """Set whole buffers; of what a launch may write, a copy is kept."""
@@ -60,7 +49,7 @@ class HostBuffers:
             if image.nbytes != own.nbytes:
                 raise DeviceError(f"buffer {name!r} has {own.nbytes} bytes, not {image.nbytes}")
             own[:] = image
-            if name in self._written:
+            if name in self.written:
                 self._pristine[name] = own.copy()
 
     def restore(self, names: Iterable[str]) -> None:
@@ -82,21 +71,6 @@ class HostBuffers:
         if name not in self._images:
             raise DeviceError(f"{name!r} has no memory of its own: it is a view, or unknown")
         return self._images[name]
-
-    def _touched(self, roles: set[Role]) -> frozenset[str]:
-        """The buffers with memory that are in one of the roles, or viewed by one that is."""
-        return frozenset(
-            self._owner(buffer) for buffer in self._buffers.values() if buffer.role in roles
-        )
-
-    def _owner(self, buffer: Buffer) -> str:
-        return self._owner(self._buffers[buffer.view_of]) if buffer.view_of else buffer.name
-
-
-def _place(places: Mapping[str, Place], name: str) -> Place:
-    if name not in places:
-        raise DeviceError(f"no place was given for buffer {name!r}")
-    return places[name]
 
 
 def _allocate(places: Mapping[str, Place]) -> dict[str, Image]:
