@@ -8,6 +8,7 @@ from tests.helpers import fake_ptxas
 from burnish.errors import ToolchainError
 from burnish.model.code import Code
 from burnish.model.trial import Status
+from burnish.toolchain.folder import own_folder
 from burnish.toolchain.process import Limits
 from burnish.toolchain.ptxas import Assembled, Refusal, assemble
 
@@ -246,15 +247,17 @@ def test_a_full_disk_is_an_error(
     assert list(folder.iterdir()) == []
 
 
-def test_a_folder_left_by_a_killed_process_is_taken_over(
-    fake: fake_ptxas.Fake, folder: Path
-) -> None:
-    for number in range(2000):
-        (folder / f"{os.getpid()}.{number}").mkdir()
-        (folder / f"{os.getpid()}.{number}" / "kernel.cubin").write_bytes(b"old")
-    made = assemble(fake.tool, PTX, CODE, "sm_90", folder=folder)
-    assert isinstance(made, Assembled)
-    assert len(list(folder.iterdir())) == 1999
+def test_each_call_has_a_folder_of_its_own_that_goes_with_all_that_is_in_it(tmp_path: Path) -> None:
+    with own_folder(tmp_path / "new" / "place", parents=True) as one, own_folder(one.parent) as two:
+        assert one.parent == two.parent == tmp_path / "new" / "place"
+        assert one != two
+        assert one.stat().st_mode & 0o777 == 0o700
+        (one / "inner").mkdir()
+        (one / "inner" / "kernel.cubin").write_bytes(b"old")
+        (one / "link").symlink_to(tmp_path)
+    assert list((tmp_path / "new" / "place").iterdir()) == []
+    with pytest.raises(FileNotFoundError), own_folder(tmp_path / "missing"):
+        pass
 
 
 def test_many_threads_share_a_folder(fake: fake_ptxas.Fake, folder: Path) -> None:

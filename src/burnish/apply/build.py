@@ -2,14 +2,14 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from burnish.apply.choose import Pick, Unit
 from burnish.errors import BurnishError, ToolchainError
 from burnish.model.toolchain import Tool
+from burnish.toolchain.folder import own_folder
 from burnish.toolchain.options import Normal, command_line
 from burnish.toolchain.process import End, Limits, Outcome, run
 
@@ -50,7 +50,7 @@ def build(
         OSError: The temporary files cannot be written.
     """
     texts = [_tuned_text(unit, picks) for unit in units]
-    with _own_folder(temporary) as folder:
+    with own_folder(temporary) as folder:
         call = _Call(tool, normal, picks[0].found.tuned.code.options, folder)
         outcome = call.run(texts, picks[0].found.tuned.code.opaque)
         newest = _TOO_NEW.search(outcome.stderr)
@@ -146,15 +146,3 @@ def _renamed(said: bytes, units: Sequence[Unit]) -> bytes:
 
 def _name(number: int) -> str:
     return f"burnish.{number}.ptx"
-
-
-@contextmanager
-def _own_folder(temporary: Path) -> Iterator[Path]:
-    folder = temporary / f"burnish.{os.getpid()}.{os.urandom(8).hex()}"
-    folder.mkdir(mode=0o700)
-    try:
-        yield folder
-    finally:
-        for file in folder.iterdir():
-            file.unlink()
-        folder.rmdir()

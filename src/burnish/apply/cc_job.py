@@ -1,8 +1,7 @@
 """One build by gcc: which sources are built with tuned options, and what came of it."""
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from burnish.apply.cc_line import Source, read_build
@@ -16,6 +15,7 @@ from burnish.apply.request import OwnWords
 from burnish.errors import BurnishError, ToolchainError
 from burnish.model.toolchain import Tool
 from burnish.settings import Settings
+from burnish.toolchain.folder import own_folder
 from burnish.toolchain.process import End, Outcome, replace, run
 
 __all__ = ["Job"]
@@ -41,13 +41,21 @@ class Job:
             say(warning)
         if self._ledger.must_fail:
             return self._refuse()
-        with _own_folder(self._settings.temporary, needed=bool(proofs)) as folder:
-            built = self._built(proofs, folder)
+        with ExitStack() as stack:
+            built = self._built(proofs, self._own_folder(stack)) if proofs else {}
             code = self._ended(built)
         if code is None:
             rest = self._build.rest(built) if built else self._own.rest
             replace([str(self._real.path), *rest])
         return code
+
+    def _own_folder(self, stack: ExitStack) -> Path:
+        temporary = self._settings.temporary
+        try:
+            return stack.enter_context(own_folder(temporary))
+        except OSError as error:
+            message = f"{temporary}: no folder can be made in it: {error.strerror} (TMPDIR)"
+            raise ToolchainError(message) from None
 
     def _tried(self) -> list[Proof]:
         try:
@@ -132,24 +140,6 @@ class Job:
     def _refuse(self) -> int:
         say(f"{self._ledger.failure}; not built, as strict controls were asked for")
         return 1
-
-
-@contextmanager
-def _own_folder(temporary: Path, *, needed: bool) -> Iterator[Path]:
-    folder = temporary / f"burnish.{os.getpid()}.{os.urandom(8).hex()}"
-    if not needed:
-        yield folder
-        return
-    try:
-        folder.mkdir(mode=0o700)
-    except OSError as error:
-        raise ToolchainError(f"{folder}: cannot be made: {error.strerror} (TMPDIR)") from None
-    try:
-        yield folder
-    finally:
-        for file in folder.iterdir():
-            file.unlink()
-        folder.rmdir()
 
 
 def _why(outcome: Outcome) -> str:

@@ -10,7 +10,6 @@ floating-point mode of the process that loads the library.
 import hashlib
 import re
 import signal
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from burnish.errors import KernelError, ToolchainError
 from burnish.model.binary import Binary, Facts
 from burnish.model.toolchain import Tool
 from burnish.model.trial import Status
+from burnish.toolchain.folder import own_folder
 from burnish.toolchain.gcc_object import code_bytes, functions, object_digest
 from burnish.toolchain.process import STANDARD, End, Limits, Outcome, run
 from burnish.toolchain.ptxas import Refusal
@@ -135,9 +135,8 @@ class Gcc:
     @contextmanager
     def _own_folder(self) -> Iterator[Path]:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=self._folder) as own:
-                yield Path(own)
+            with own_folder(self._folder, parents=True) as own:
+                yield own
         except OSError as error:
             raise ToolchainError(
                 f"{self._folder}: {error.strerror}; compiling needs a folder to write in (TMPDIR)"

@@ -4,17 +4,15 @@ nvcc is asked first what it would do (``--dryrun``): so the architecture, the op
 would get and even its options files and environment variables are understood as nvcc does.
 """
 
-import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shutil import rmtree
 
 from burnish.errors import KernelError, ToolchainError, UsageError
 from burnish.model.toolchain import Tool
+from burnish.toolchain.folder import own_folder
 from burnish.toolchain.nvcc_words import sorted_out
 from burnish.toolchain.options import Normal, normal_form
 from burnish.toolchain.process import End, Limits, Outcome, run
@@ -100,7 +98,7 @@ def translate(
         raise UsageError(f"{words.inputs[0]}: the options after -- name an input file of their own")
     plain = [str(nvcc.path), *words.kept]
     arches = words.arches or ((_gencode(arch),) if arch else ())
-    with _own_folder(folder) as place:
+    with own_folder(folder, parents=True) as place:
         target = ["-c", "-o", str(place / "k.o"), str(source)]
         asked = run([*plain, *arches, "--dryrun", *target], limits=LIMITS)
         _require(asked, nvcc, source)
@@ -185,13 +183,3 @@ def _require(outcome: Outcome, nvcc: Tool, source: Path) -> None:
 def _said(outcome: Outcome) -> str:
     text = (outcome.stdout + outcome.stderr).decode(errors="replace")
     return "\n".join(line for line in text.splitlines() if not line.startswith(_COMMAND))
-
-
-@contextmanager
-def _own_folder(parent: Path) -> Iterator[Path]:
-    folder = parent / f"nvcc.{os.getpid()}.{os.urandom(8).hex()}"
-    folder.mkdir(parents=True, mode=0o700)
-    try:
-        yield folder
-    finally:
-        rmtree(folder, ignore_errors=True)

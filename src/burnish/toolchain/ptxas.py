@@ -5,15 +5,14 @@ import re
 import signal
 import struct
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burnish.errors import ToolchainError
 from burnish.model.code import Code
 from burnish.model.toolchain import Tool
+from burnish.toolchain.folder import own_folder
 from burnish.toolchain.process import STANDARD, End, Limits, Outcome, run
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ _TOO_NEW = r"Unsupported \.version [\d.]+; current version is '(\d+)\.(\d+)'"
 _VERSION = r"(?m)^(\s*\.version\s+)(\d+)\.(\d+)"
 _TIMING = r"(?m)^ptxas info\s*: Compile time = .*\n?"
 
-_numbers = count()
 _newest: dict[str, tuple[int, int]] = {}  # PTX version that a ptxas, by digest, ends at
 
 
@@ -125,7 +123,7 @@ class _Work:
     def run(self, text: str) -> tuple[Outcome, bytes]:
         """Run ptxas in a folder of its own; return what it wrote, if anything."""
         try:
-            with _own_folder(self.folder) as own:
+            with own_folder(self.folder, parents=True) as own:
                 Path(own, _INPUT).write_bytes(text.encode("utf-8", "surrogateescape"))
                 if self.opaque:
                     Path(own, _CONTROLS).write_bytes(self.opaque)
@@ -138,32 +136,6 @@ class _Work:
         if not cubin and _is_full(self.folder):
             raise ToolchainError(f"{self.folder}: no space left on its disk; make room there")
         return outcome, cubin
-
-
-@contextmanager
-def _own_folder(folder: Path) -> Iterator[Path]:
-    own = folder / f"{os.getpid()}.{next(_numbers)}"
-    try:
-        own.mkdir(mode=0o700)
-    except FileNotFoundError:
-        own.mkdir(mode=0o700, parents=True)
-    except FileExistsError:  # of a process that had our number and was killed
-        _remove(own)
-        own.mkdir(mode=0o700)
-    try:
-        yield own
-    finally:
-        _remove(own)
-
-
-def _remove(folder: Path) -> None:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                _remove(Path(entry.path))
-            else:
-                Path(entry.path).unlink()
-    folder.rmdir()
 
 
 def _read(path: Path) -> bytes:
