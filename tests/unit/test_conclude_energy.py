@@ -46,7 +46,7 @@ class Scripted:
     def finalists(self, able: list[Candidate]) -> tuple[list[Candidate], Race]:
         return able, cast("Race", None)
 
-    def final_check(self, candidate: Candidate) -> Finding:
+    def final_check(self, _candidate: Candidate) -> Finding:
         return Finding(Status.OK, "")
 
     def confirm(self, right: Sequence[Candidate], _ran: Race) -> Confirmation:

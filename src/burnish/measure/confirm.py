@@ -104,7 +104,8 @@ def confirm(
     """Run a sitting in several fresh processes, one after the other.
 
     They are started together, which takes no longer than to start one, and each opens its device
-    when its turn comes. A finalist that ends its worker twice is out; the others are measured again.
+    when its turn comes. A finalist that ends its worker twice is out; the others are measured
+    again.
 
     Args:
         sitting: The job of one process, with the seed of the whole.
