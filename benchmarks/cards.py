@@ -53,6 +53,8 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--allow", default="")
     parser.add_argument("--regime", default="cold")
     parser.add_argument("--evaluations", type=int, default=200)
+    parser.add_argument("--minimize", default="runtime")
+    parser.add_argument("--workloads", type=int, default=9, help="of each launch file, at most")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="")
     return parser
@@ -63,9 +65,15 @@ def row(name: str, asked: argparse.Namespace) -> dict[str, object]:
     started = time.perf_counter()
     ptx = asked.kernels / f"{name}.ptx"
     with tempfile.TemporaryDirectory() as folder:
+        launch = Path(folder, f"{name}.toml")
+        head, *workloads = (EXAMPLES / launch.name).read_text().split("[[workload]]")
+        launch.write_text("[[workload]]".join([head, *workloads[: asked.workloads]]))
+        minimize = tuple(asked.minimize.split(","))
+        acf = f"{name}-{asked.regime}" + ".acf" * (len(minimize) == 1)
         task = Task(
             kernel=ptx if ptx.exists() else EXAMPLES / f"{name}.ptx",
-            launch=EXAMPLES / f"{name}.toml",
+            launch=launch,
+            minimize=minimize,
             device="cuda",
             regime=asked.regime,
             layers=frozenset(Layer(one) for one in asked.layers.split(",") if one) or None,
@@ -73,7 +81,7 @@ def row(name: str, asked: argparse.Namespace) -> dict[str, object]:
             evaluations=asked.evaluations,
             seed=asked.seed,
             store=f"sqlite:///{folder}/studies.sqlite",
-            output=asked.acfs / f"{name}-{asked.regime}.acf" if asked.acfs else None,
+            output=asked.acfs / acf if asked.acfs else None,
         )
         try:
             told = document(*tune(task), asked.seed)
@@ -90,6 +98,7 @@ def save(asked: argparse.Namespace, rows: Sequence[dict[str, object]]) -> None:
         "burnish": __version__,
         "regime": asked.regime,
         "layers": asked.layers or "all",
+        "allowed": asked.allow,
         "evaluations": asked.evaluations,
         **card(),
     }

@@ -200,7 +200,7 @@ def test_energy_is_confirmed_in_windows_by_the_same_rule() -> None:
     found = confirm(job, WORKLOADS, Lab(FakeNoise(paired_share=0.002)).fresh, LIMITS)
     judgement = judge(found.evidence, ENERGY_RULE)
     assert found.evidence.metric == judgement.verdict.metric == "energy"
-    assert found.evidence.figures.shape == (3, 5, 4, 2)
+    assert found.evidence.figures.shape == (3, 3, 4, 2)
     assert judgement.chosen == 0
     assert judgement.verdict.ratio == pytest.approx(100 / 90, rel=0.01)
     assert judgement.verdict.baseline == pytest.approx(20.0, rel=0.02)

@@ -104,14 +104,15 @@ def test_a_card_tells_its_state_with_the_reasons_that_hold_its_clock_down() -> N
     (gpu,) = cuda_gpu.gpus()
     assert (gpu.name, gpu.driver, gpu.bus) == ("NVIDIA H200", "580.159.03", BUS)
     held = ("software power cap", "software thermal slowdown")
-    assert gpu.state() == DeviceState(1980.0, 451.0, 41.0, 123_456.0, held)
+    assert gpu.state() == DeviceState(1980.0, 451.0, 41.0, held)
 
 
 def test_what_a_card_does_not_tell_is_not_known(library: Library) -> None:
     (gpu,) = cuda_gpu.gpus()
     library.broken = {"nvmlDeviceGetClockInfo", "nvmlDeviceGetCurrentClocksEventReasons"}
     library.instant_mw = 0
-    assert gpu.state() == DeviceState(None, 300.0, 41.0, 123_456.0, ())
+    assert gpu.state() == DeviceState(None, 300.0, 41.0, ())
+    assert gpu.energy_mj() == 123_456.0
 
 
 def test_without_a_driver_there_are_no_cards(library: Library) -> None:

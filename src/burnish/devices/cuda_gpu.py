@@ -49,7 +49,10 @@ class Gpu:
     driver: str
 
     def state(self) -> DeviceState:
-        """Clocks, power and throttling at this moment."""
+        """Clocks, power and throttling at this moment.
+
+        Not the energy: on an H200 its counter takes 4 ms to read, as long as a round of launches.
+        """
         handle = _handle(self.bus)
         if handle is None:
             return DeviceState()
@@ -59,7 +62,6 @@ class Gpu:
             temperature_c=_asked(
                 lambda: float(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))
             ),
-            energy_mj=self.energy_mj(),
             throttle=_asked(lambda: _throttle(handle)) or (),
         )
 

@@ -63,14 +63,12 @@ class DeviceState:
         clock_mhz: Clock of the cores.
         power_w: Power at this moment.
         temperature_c: Temperature of the die.
-        energy_mj: Energy used since some fixed moment.
         throttle: Names of the reasons for which the clock is held down.
     """
 
     clock_mhz: float | None = None
     power_w: float | None = None
     temperature_c: float | None = None
-    energy_mj: float | None = None
     throttle: tuple[str, ...] = ()
 
 

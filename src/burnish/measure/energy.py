@@ -21,11 +21,11 @@ from burnish.measure.verdict import RULE, Rule
 
 __all__ = ["ENERGY_RULE", "Meter", "Metered", "Power", "Window", "per_launch_mj", "window_s"]
 
-ENERGY_RULE: Rule = replace(RULE, rounds=5)
+ENERGY_RULE: Rule = replace(RULE, rounds=3)
 """As for times, but a round is a window of seconds, so there are fewer of them."""
 
 _LEAST_WINDOW_S = 2.0
-_TICKS = 50
+_TICKS = 20  # it begins and ends on one, so that only their own jitter is left
 _LAUNCHES = 200  # an end may miss one batch of launches
 _PROBE_CALLS = 3
 
