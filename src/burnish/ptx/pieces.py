@@ -1,0 +1,85 @@
+"""Cutting a body into its statements, before any of them is understood."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from burnish.errors import KernelError
+from burnish.ptx.text import skeleton
+
+__all__ = ["Piece", "closing", "pieces"]
+
+# What stands between statements: blanks, empty statements, line marks and labels that only debug
+# sections use.
+_LEAD = (
+    r"(?P<lead>(?:[\s;]+|\.loc\s+\d+\s+\d+\s+\d+"
+    r"(?:\s*,\s*function_name\s+[\w$]+(?:\s*\+\s*\d+)?)?"
+    r"(?:\s*,\s*inlined_at\s+\d+\s+\d+\s+\d+)?(?![\w$])"
+    r"|\$L__(?:tmp|func_begin|func_end)\d+\s*:)*)"
+)
+_LISTED = r"(?:\s*\.(?:branchtargets|callprototype|calltargets)\b[^;]*;)?"
+_PIECE = re.compile(
+    rf"{_LEAD}(?:(?P<end>\}}|$)|(?P<group>\{{)"
+    rf"|(?P<label>[A-Za-z_$%][\w$%]*\s*:(?!:){_LISTED})|(?P<declaration>\.[^;]*;)|[^;]*;)"
+)
+_BRACE = re.compile(r"[{}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A statement by its place in the text.
+
+    Attributes:
+        kind: ``label``, ``declaration``, ``group`` or ``instruction``; ``end`` for what is left.
+        lead: Where what stands before it begins.
+        start: Where it begins.
+        end: Where it ends.
+    """
+
+    kind: str
+    lead: int
+    start: int
+    end: int
+
+
+def pieces(code: str, after: int) -> Iterator[Piece]:
+    """Cut up what stands in braces; the last piece is their end.
+
+    Args:
+        code: Text without comments.
+        after: Where the opening brace ends.
+
+    Raises:
+        KernelError: A statement does not end.
+    """
+    mask = skeleton(code)
+    at = after
+    while True:
+        match = _PIECE.match(mask, at)
+        if match is None:
+            raise KernelError(f"this statement does not end: {code[at:].strip()[:60]!r}")
+        kind, start, end = match.lastgroup or "", match.end("lead"), match.end()
+        if kind == "lead":
+            kind = "instruction"
+        elif kind == "group":
+            end = closing(mask, start)
+        elif kind == "label" and mask[end - 1] == ";":
+            kind = "declaration"
+        yield Piece(kind, at, start, end)
+        if kind == "end":
+            return
+        at = end
+
+
+def closing(mask: str, opening: int) -> int:
+    """The end of a group in braces.
+
+    Raises:
+        KernelError: It has none.
+    """
+    depth = 0
+    for brace in _BRACE.finditer(mask, opening):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.end()
+    raise KernelError(f"this group does not end: {mask[opening : opening + 60]!r}")
