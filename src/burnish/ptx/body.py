@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from burnish.errors import KernelError
-from burnish.ptx.declared import Function
+from burnish.ptx.declared import Function, Parameter
 from burnish.ptx.instruction import Instruction, Registers, Statement, read
 from burnish.ptx.isa import form
 from burnish.ptx.loops import depths
 from burnish.ptx.module import Module
 from burnish.ptx.pieces import Piece, pieces
 
-__all__ = ["Block", "Body", "parse_body"]
+__all__ = ["Block", "Body", "flat", "parse_body"]
 
 _REG = re.compile(r"\.reg\b")
 _IN_HEADER = re.compile(r"\.reg\b[^,)]*")
@@ -60,7 +60,8 @@ class Body:
         statements: What is in the braces, in order.
         blocks: Basic blocks, in order.
         tail: What follows the last statement, with the closing brace.
-        parameters: The names of the parameters, in order.
+        parameters: Its parameters, in order.
+        is_entry: Whether a launch can name it.
         version: Of the language, where the module is known: ``8.7``.
         target: As the module declares it, else empty: ``sm_90a``.
     """
@@ -70,7 +71,8 @@ class Body:
     statements: tuple[Statement, ...]
     blocks: tuple[Block, ...]
     tail: str
-    parameters: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    is_entry: bool
     version: str = ""
     target: str = ""
 
@@ -108,7 +110,8 @@ def parse_body(function: Function, module: Module | None = None) -> Body:
         statements=tuple(statements),
         blocks=_blocks(statements, function.name),
         tail=function.text[end.lead :],
-        parameters=tuple(parameter.name for parameter in function.parameters),
+        parameters=function.parameters,
+        is_entry=function.is_entry,
         version=module.version if module else "",
         target=module.target if module else "",
     )
@@ -175,7 +178,7 @@ def _awaiting(statements: list[Statement]) -> list[Statement]:
     flying: dict[str, frozenset[str]] = {}
     waits: list[tuple[int, str]] = []
     for number, statement in enumerate(statements):
-        for member in _flat(statement):
+        for member in flat(statement):
             what = form(".".join((member.opcode, *member.modifiers)))
             if what.in_flight:
                 known = flying.get(what.in_flight, frozenset())
@@ -189,14 +192,14 @@ def _awaiting(statements: list[Statement]) -> list[Statement]:
     return statements
 
 
-def _flat(statement: Statement) -> Iterator[Instruction]:
-    """An instruction, or those of a group in braces."""
+def flat(statement: Statement) -> Iterator[Instruction]:
+    """The instruction that a statement is, those in it where it is a group, or none."""
     if not isinstance(statement, Instruction):
         return
     if statement.opcode != "{":
         yield statement
     for member in statement.members:
-        yield from _flat(member)
+        yield from flat(member)
 
 
 def _blocks(statements: Sequence[Statement], function: str) -> tuple[Block, ...]:
