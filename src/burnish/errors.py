@@ -12,6 +12,7 @@
     ├── ObjectiveError           the user's objective failed for every config
     ├── InterruptedStudyError    exit 130: stopped by the user; holds the line that resumes
     └── InternalError            a check of Burnish's own work failed: please report it
+        └── RewriteError         a rewritten kernel is not the plain one: it is not used
 
 A message says what is wrong, which value, where, and what to do. What goes wrong with one
 candidate is no error: it is a trial (`burnish.model.trial`).
@@ -26,6 +27,7 @@ __all__ = [
     "KernelError",
     "LaunchError",
     "ObjectiveError",
+    "RewriteError",
     "SpaceError",
     "StoreError",
     "ToolchainError",
@@ -93,3 +95,10 @@ class InterruptedStudyError(BurnishError):
 
 class InternalError(BurnishError):
     """A check of Burnish's own work failed. The message names what to report."""
+
+
+class RewriteError(InternalError):
+    """A rewritten PTX entry differs from the plain one in more than the known rewrites may.
+
+    The message names the rule, the statement and both of its places.
+    """

@@ -1,0 +1,169 @@
+"""Checks control flow: the same pieces of code lead to the same pieces, wherever they stand.
+
+Falling through and an unconditional branch are the same; a label that nobody branches to means
+nothing. So both texts become graphs of pieces joined by real choices, and those must agree.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from burnish.errors import RewriteError
+from burnish.ptx.checking.reader import Kind, Unit
+
+__all__ = ["Graph", "Piece", "graph"]
+
+_END = -1
+
+
+@dataclass(slots=True)
+class Piece:
+    """Straight-line code with one way in, at its start.
+
+    Attributes:
+        units: Its statements, without labels, hints and unconditional branches.
+        jump: What it ends with, less the target: a choice, a return, or nothing.
+        successors: Pieces by number: a branch's targets, then the next one; -1 is the end.
+    """
+
+    units: list[Unit] = field(default_factory=list)
+    jump: str = ""
+    successors: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The pieces that can be reached, from `first`, and the statements that cannot."""
+
+    pieces: dict[int, Piece]
+    first: int
+    dead: Counter[str]
+
+
+def graph(units: Sequence[Unit]) -> Graph:
+    """The control flow of a body.
+
+    Raises:
+        RewriteError: A branch to a label that is not there, or a label twice.
+    """
+    pieces, ends, labels = _cut(units)
+    _connect(pieces, ends, labels, _tables(units))
+    first = _skip(pieces, 0)
+    for piece in pieces:
+        piece.successors = [_skip(pieces, to) for to in piece.successors]
+    reached = _reach(pieces, first)
+    dead = Counter(
+        unit.key for at, piece in enumerate(pieces) if at not in reached for unit in piece.units
+    )
+    return Graph(_join({at: pieces[at] for at in reached}, first), first, dead)
+
+
+def _cut(units: Sequence[Unit]) -> tuple[list[Piece], list[Unit | None], dict[str, int]]:
+    pieces, labels = [Piece()], dict[str, int]()
+    ends: list[Unit | None] = []
+    current = pieces[0].units
+    for unit in units:
+        if unit.kind is Kind.LABEL:
+            if unit.text in labels:
+                raise RewriteError(f"layout: label {unit.text} stands twice")
+            labels[unit.text] = len(pieces)
+            ends.append(None)
+        elif unit.kind is Kind.JUMP:
+            ends.append(unit)
+        else:
+            if unit.kind is not Kind.HINT:
+                current.append(unit)
+            continue
+        pieces.append(Piece())
+        current = pieces[-1].units
+    ends.append(None)
+    return pieces, ends, labels
+
+
+def _tables(units: Sequence[Unit]) -> dict[str, list[str]]:
+    """The targets of each table of branches."""
+    found: dict[str, list[str]] = {}
+    for unit in units:
+        name, colon, rest = unit.text.partition(":")
+        if unit.kind is Kind.DECLARATION and colon and rest.strip().startswith(".branchtargets"):
+            listed = rest.strip()[len(".branchtargets") : -1]
+            found[name.strip()] = [target.strip() for target in listed.split(",")]
+    return found
+
+
+def _connect(
+    pieces: list[Piece],
+    ends: list[Unit | None],
+    labels: dict[str, int],
+    tables: dict[str, list[str]],
+) -> None:
+    for at, (piece, end) in enumerate(zip(pieces, ends, strict=True)):
+        following = at + 1 if at + 1 < len(pieces) else _END
+        if end is None:
+            piece.successors = [following]
+            continue
+        piece.successors = [_find(target, labels, end) for target in _targets(end, tables)]
+        if end.guard:
+            piece.successors.append(following)
+        if end.opcode != "bra":
+            piece.jump = end.text
+        elif end.guard:
+            piece.jump = f"{end.guard} bra.{'.'.join(end.modifiers)}"
+
+
+def _targets(end: Unit, tables: dict[str, list[str]]) -> list[str]:
+    if end.opcode == "bra":
+        return list(end.operands)
+    if end.opcode != "brx":
+        return []
+    listed = tables.get(end.operands[-1]) if end.operands else None
+    if listed is None:
+        raise RewriteError(f"layout: the table of {end.text!r} is not known")
+    return listed
+
+
+def _find(target: str, labels: dict[str, int], end: Unit) -> int:
+    if target not in labels:
+        raise RewriteError(f"layout: {end.text!r} goes to no label of this entry")
+    return labels[target]
+
+
+def _skip(pieces: list[Piece], at: int) -> int:
+    """The piece that control comes to first which does something."""
+    seen: set[int] = set()
+    while at != _END and at not in seen:
+        piece = pieces[at]
+        if piece.units or piece.jump or len(piece.successors) != 1:
+            return at
+        seen.add(at)
+        at = piece.successors[0]
+    return at
+
+
+def _reach(pieces: list[Piece], first: int) -> set[int]:
+    reached: set[int] = set()
+    waiting = [first]
+    while waiting:
+        at = waiting.pop()
+        if at != _END and at not in reached:
+            reached.add(at)
+            waiting += pieces[at].successors
+    return reached
+
+
+def _join(pieces: dict[int, Piece], first: int) -> dict[int, Piece]:
+    """Join each piece with the only one that it leads to and that only it leads to."""
+    ways = Counter(to for piece in pieces.values() for to in piece.successors)
+    ways[first] += 1
+    for at in sorted(pieces):
+        if at not in pieces:
+            continue
+        piece = pieces[at]
+        while not piece.jump and len(piece.successors) == 1:
+            to = piece.successors[0]
+            if to in {_END, at} or ways[to] != 1:
+                break
+            tail = pieces.pop(to)
+            piece.units += tail.units
+            piece.jump, piece.successors = tail.jump, tail.successors
+    return pieces

@@ -1,0 +1,173 @@
+"""Checks loads made non-coherent: from which parameter does the address come?
+
+A flow-insensitive derivation of its own, over all definitions of a register. It keeps two sets:
+the pointers that an address may be based on (sums keep them, products and shifts do not), and
+every parameter that took part in any way. One pointer must be the base, and no other pointer of
+the entry may have taken part (a difference of two pointers is no index).
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from burnish.errors import RewriteError
+from burnish.ptx.checking.effects import Effects, names
+from burnish.ptx.checking.reader import Kind, Unit
+
+__all__ = ["Origins", "parameters"]
+
+_UNKNOWN = -1
+_PARAMETER = re.compile(r"\.param\s+([^,()]*?)([%A-Za-z_$][\w$]*)\s*(\[[^\]]*\])?\s*(?=[,)])")
+_LOADS = frozenset({"ld", "ldu", "atom", "tex", "tld4", "multimem", "ldmatrix", "wmma"})
+_PRODUCTS = frozenset({"mul", "mul24", "shl", "shr", "div", "rem", "shf", "mma"})
+_SUMS_OF_PRODUCTS = frozenset({"mad", "mad24"})
+_WRITERS = frozenset({"st", "atom", "red", "cp", "multimem", "discard", "stmatrix", "wmma"})
+_STRONG = frozenset({"volatile", "relaxed", "acquire", "mmio", "weak"})
+_OPERATORS = frozenset({"lu", "cv"})
+_Sets = dict[str, frozenset[int]]
+
+
+def parameters(header: str) -> dict[str, int]:
+    """The entry's parameters by name; one that holds bytes (a struct) counts as unknown: -1."""
+    found = list(_PARAMETER.finditer(header[header.find("(") :]))
+    return {
+        match[2]: _UNKNOWN if match[3] or ".b8" in match[1] else number
+        for number, match in enumerate(found)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """What one write of a register may carry: names it adds up, and all that take part."""
+
+    target: str
+    bases: frozenset[str]
+    sources: frozenset[str]
+    known: frozenset[int] = frozenset()
+
+
+class Origins:
+    """From which parameters the addresses of one entry derive."""
+
+    def __init__(self, units: Sequence[Unit], effects: Mapping[Unit, Effects], header: str) -> None:
+        self._dependent = any(unit.opcode == "griddepcontrol" for unit in units) or any(
+            "griddepcontrol" in unit.text for unit in units if unit.kind is Kind.GROUP
+        )
+        numbers = parameters(header)
+        written = {name for unit in units for name in effects[unit].writes}
+        definitions = [
+            found for unit in units for found in _definitions(unit, effects[unit], numbers, written)
+        ]
+        self._bases = _spread([(item.target, item.bases, item.known) for item in definitions])
+        self._parts = _spread([(item.target, item.sources, item.known) for item in definitions])
+        self._pointers = self._used(units, _LOADS | _WRITERS) - {_UNKNOWN}
+        self._stored = self._used(units, _WRITERS)
+
+    def _used(self, units: Iterable[Unit], opcodes: Collection[str]) -> frozenset[int]:
+        found: set[int] = set()
+        for unit in units:
+            if unit.opcode in opcodes and "param" not in unit.modifiers:
+                for name in _stores_to(unit) if opcodes is _WRITERS else _addresses(unit):
+                    found |= self._bases.get(name, frozenset())
+        return frozenset(found)
+
+    def check(self, plain: Unit, rewritten: Unit, allowed: Collection[int] | None) -> None:
+        """Check that a load may have become non-coherent.
+
+        Args:
+            plain: The load as it was.
+            rewritten: The load as it is.
+            allowed: Positions of the parameters whose buffers nobody writes; None: any.
+
+        Raises:
+            RewriteError: It may not.
+        """
+        reason = self._reason(plain, rewritten, allowed)
+        if reason:
+            raise RewriteError(f"noncoherent: {reason}: {plain.text!r} became {rewritten.text!r}")
+
+    def _reason(self, plain: Unit, rewritten: Unit, allowed: Collection[int] | None) -> str:
+        marks = set(rewritten.modifiers)
+        weak = plain.opcode == "ld" and "global" in marks and not marks & (_STRONG | _OPERATORS)
+        if not weak or "nc" not in marks:
+            return "only a weak load of global memory can become one, and none ceases to be"
+        if self._dependent:
+            return "the entry waits for another grid (griddepcontrol)"
+        return self._origin_reason(plain, allowed)
+
+    def _origin_reason(self, plain: Unit, allowed: Collection[int] | None) -> str:
+        address = _addresses(plain)
+        bases = frozenset().union(*(self._bases.get(name, {_UNKNOWN}) for name in address))
+        parts = frozenset().union(*(self._parts.get(name, {_UNKNOWN}) for name in address))
+        if len(bases) != 1 or _UNKNOWN in bases or parts & self._pointers != bases:
+            return f"its address is not from exactly one parameter (from {sorted(bases)})"
+        if bases & self._stored:
+            return f"the entry writes through parameter {min(bases)}"
+        if allowed is not None and not bases <= set(allowed):
+            return f"parameter {min(bases)} may be written"
+        return ""
+
+
+def _definitions(
+    unit: Unit, effects: Effects, numbers: Mapping[str, int], written: Collection[str]
+) -> list[_Definition]:
+    if effects.barrier or unit.kind is Kind.GROUP or unit.opcode == "call":
+        everything = effects.writes | (names(unit.text) & frozenset(written))
+        return [_Definition(name, effects.reads, effects.reads, _nowhere()) for name in everything]
+    targets = effects.writes
+    if unit.opcode in _LOADS:
+        known = _loaded(unit, numbers)
+        return [_Definition(name, frozenset(), frozenset(), known) for name in targets]
+    bases = names(" ".join(_added(unit)))
+    foreign = {name for name in bases if name not in written and not name.startswith("%")}
+    known = _nowhere() if foreign else frozenset[int]()
+    return [_Definition(name, bases, effects.reads, known) for name in targets]
+
+
+def _nowhere() -> frozenset[int]:
+    return frozenset({_UNKNOWN})
+
+
+def _loaded(unit: Unit, numbers: Mapping[str, int]) -> frozenset[int]:
+    """What a load brings: a parameter of 64 bits is a pointer, perhaps; memory is unknown."""
+    found = {numbers.get(name, _UNKNOWN) for name in names(unit.operands[1])}
+    return frozenset(found) if "param" in unit.modifiers and found else _nowhere()
+
+
+def _added(unit: Unit) -> tuple[str, ...]:
+    """The operands that an address may be handed on through."""
+    if unit.opcode in _PRODUCTS:
+        return ()
+    if unit.opcode in _SUMS_OF_PRODUCTS:
+        return unit.operands[3:]
+    if unit.opcode == "cvt" and unit.modifiers[-1][1:] in {"8", "16", "32"}:
+        return ()
+    return unit.operands[1:]
+
+
+def _addresses(unit: Unit) -> frozenset[str]:
+    return names(" ".join(part for part in unit.operands if part.startswith("[")))
+
+
+def _stores_to(unit: Unit) -> frozenset[str]:
+    """The registers of what a unit writes to: its first address."""
+    found = [part for part in unit.operands if part.startswith("[")]
+    return names(found[0]) if found else frozenset()
+
+
+def _spread(
+    definitions: Sequence[tuple[str, frozenset[str], frozenset[int]]],
+) -> _Sets:
+    """The smallest sets that every definition agrees with."""
+    sets: _Sets = {}
+    for target, _, known in definitions:
+        sets[target] = sets.get(target, frozenset()) | known
+    changed = True
+    while changed:
+        changed = False
+        for target, sources, _ in definitions:
+            grown = sets[target].union(*(sets.get(name, frozenset()) for name in sources))
+            if grown != sets[target]:
+                sets[target] = grown
+                changed = True
+    return sets
