@@ -208,7 +208,7 @@ def _written(unit: Unit) -> frozenset[str]:
 
 def _tensor(unit: Unit, every: frozenset[str], *, convergent: bool) -> Effects:
     """Matrix units: registers of operations in flight are guarded by fences and waits."""
-    action = unit.modifiers[0] if unit.modifiers else ""
+    action = unit.modifiers[0].partition("::")[0] if unit.modifiers else ""
     if unit.opcode == "wgmma" and action == "mma_async":
         if not unit.operands:
             return BARRIER
