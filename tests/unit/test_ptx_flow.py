@@ -53,7 +53,7 @@ TEMPLATES = [
     ("elect.sync _|{p}, {0};", "p", "0", "c"),
     ("cp.async.cg.shared.global [{0}], [{a}], 16;", "", "0a", "gslS"),
     ("cp.async.commit_group;", "", "", "GSL"),
-    ("prefetch.global.L2 [{a}];", "", "a", ""),
+    ("prefetch.global.L2 [{a}];", "", "a", "g"),
     ("{{ .reg .b32 t; add.s32 t, {1}, 1; ld.shared.b32 {0}, [t]; }}", "0", "1", "s"),
     ("{{ .reg .pred {p}; setp.eq.s32 {p}, {1}, 1; @{p} mov.u32 {0}, 1; }}", "0", "01", ""),
     ("frobnicate.b32 {0}, {1};", "0", "1", "x"),

@@ -4,26 +4,21 @@ Nothing is lost: `Body.text` is the function's text, byte for byte.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from burnish.errors import KernelError
 from burnish.ptx.declared import Function, Parameter
-from burnish.ptx.instruction import Instruction, Registers, Statement, read
-from burnish.ptx.isa import form
+from burnish.ptx.instruction import Instruction, Statement
 from burnish.ptx.loops import depths
 from burnish.ptx.module import Module
-from burnish.ptx.pieces import Piece, pieces
+from burnish.ptx.statements import label_name, outer_labels, statements
+from burnish.ptx.text import tidy
 
-__all__ = ["Block", "Body", "flat", "parse_body"]
+__all__ = ["Block", "Body", "parse_body", "tidied"]
 
-_REG = re.compile(r"\.reg\b")
-_IN_HEADER = re.compile(r"\.reg\b[^,)]*")
-_BRANCH = re.compile(r"\bbra(?:\.uni)?\s+([\w$%]+)\s*;")
-_LABEL = re.compile(r"([A-Za-z_$%][\w$%]*)\s*:(?!:)")
 _TABLE = re.compile(r"([A-Za-z_$%][\w$%]*)\s*:\s*\.branchtargets\s+([^;]*?)\s*;")
-_ASYNCHRONOUS = ("tcgen05", "wgmma")
 _ENDS = frozenset({"bra", "brx", "exit", "ret"})
 
 
@@ -97,19 +92,13 @@ def parse_body(function: Function, module: Module | None = None) -> Body:
     """
     if not function.is_defined:
         raise KernelError(f"{function.name} has no body in this PTX")
-    after = function.body + 1
-    *found, end = pieces(function.code, after)
-    listed = _IN_HEADER.findall(function.header)
-    registers = _scope(function.code, found, None, [f"{text.strip()};" for text in listed])
-    statements = [_statement(function, piece, registers) for piece in found]
-    if any(name in function.code for name in _ASYNCHRONOUS):
-        statements = _awaiting(statements)
+    known, end = statements(function)
     return Body(
         entry=function.name,
-        header=function.text[:after],
-        statements=tuple(statements),
-        blocks=_blocks(statements, function.name),
-        tail=function.text[end.lead :],
+        header=function.text[: function.body + 1],
+        statements=tuple(known),
+        blocks=_blocks(known, function.name),
+        tail=function.text[end:],
         parameters=function.parameters,
         is_entry=function.is_entry,
         version=module.version if module else "",
@@ -117,98 +106,24 @@ def parse_body(function: Function, module: Module | None = None) -> Body:
     )
 
 
-def _scope(
-    code: str, found: Iterable[Piece], outer: Registers | None, more: Iterable[str] = ()
-) -> Registers:
-    """The registers that statements may name."""
-    texts = [code[piece.start : piece.end] for piece in found if piece.kind == "declaration"]
-    return Registers([*more, *(text for text in texts if _REG.match(text))], outer)
+def tidied(function: Function) -> Function:
+    """The same function without comments, line marks and labels that only debug data use.
+
+    A changed order needs this: ptxas refuses line marks whose ``inlined_at`` names a place that no
+    mark before it does.
+    """
+    header = f"{tidy(function.header)}\n"
+    code = header + tidy(function.code[len(function.header) :])
+    return replace(function, text=code, code=code, body=len(header))
 
 
-def _statement(function: Function, piece: Piece, registers: Registers) -> Statement:
-    lead = function.text[piece.lead : piece.start]
-    text = function.text[piece.start : piece.end]
-    if piece.kind == "instruction":
-        return read(lead, text, function.code[piece.start : piece.end], registers)
-    if piece.kind == "group":
-        return _group(function, piece, registers)
-    return Statement(lead, text, piece.kind)
-
-
-def _group(function: Function, piece: Piece, registers: Registers) -> Instruction:
-    """A group in braces as one instruction with the effects of all in it."""
-    *found, _ = pieces(function.code, piece.start + 1)
-    scope = _scope(function.code, found, registers)
-    inner = [_statement(function, one, scope) for one in found]
-    members = tuple(one for one in inner if isinstance(one, Instruction))
-    reads: frozenset[str] = frozenset().union(*(one.reads for one in members))
-    writes: frozenset[str] = frozenset().union(*(one.writes for one in members))
-    pinned = any(_pins(one) for one in inner)
-    if pinned:
-        reads = writes = reads | writes
-    return Instruction(
-        lead=function.text[piece.lead : piece.start],
-        text=function.text[piece.start : piece.end],
-        kind="instruction",
-        guard="",
-        opcode="{",
-        modifiers=(),
-        operands=(),
-        reads=frozenset(name for name in reads if not scope.is_own(name)),
-        writes=frozenset(name for name in writes if not scope.is_own(name)),
-        access=None,
-        loads=frozenset().union(*(one.loads for one in members)),
-        stores=frozenset().union(*(one.stores for one in members)),
-        fences=any(one.fences for one in members),
-        convergent=any(one.convergent for one in members),
-        pinned=pinned,
-        members=members,
-    )
-
-
-def _pins(statement: Statement) -> bool:
-    """Whether a group that has it is not understood."""
-    if isinstance(statement, Instruction):
-        return statement.pinned
-    return statement.kind == "label" or not _REG.match(statement.text)
-
-
-def _awaiting(statements: list[Statement]) -> list[Statement]:
-    """Make each wait for asynchronous operations read and write all registers of such."""
-    flying: dict[str, frozenset[str]] = {}
-    waits: list[tuple[int, str]] = []
-    for number, statement in enumerate(statements):
-        for member in flat(statement):
-            what = form(".".join((member.opcode, *member.modifiers)))
-            if what.in_flight:
-                known = flying.get(what.in_flight, frozenset())
-                flying[what.in_flight] = known | member.reads | member.writes
-            if what.awaits:
-                waits.append((number, what.awaits))
-    for number, awaited in waits:
-        touched, wait = flying.get(awaited, frozenset()), statements[number]
-        assert isinstance(wait, Instruction)
-        statements[number] = replace(wait, reads=wait.reads | touched, writes=wait.writes | touched)
-    return statements
-
-
-def flat(statement: Statement) -> Iterator[Instruction]:
-    """The instruction that a statement is, those in it where it is a group, or none."""
-    if not isinstance(statement, Instruction):
-        return
-    if statement.opcode != "{":
-        yield statement
-    for member in statement.members:
-        yield from flat(member)
-
-
-def _blocks(statements: Sequence[Statement], function: str) -> tuple[Block, ...]:
-    spans = _spans(statements)
+def _blocks(known: Sequence[Statement], function: str) -> tuple[Block, ...]:
+    spans = _spans(known)
     labels = {label: number for number, (label, _, _) in enumerate(spans) if label}
-    ends = [_ending(statements[last - 1]) if last > first else None for _, first, last in spans]
+    ends = [_ending(known[last - 1]) if last > first else None for _, first, last in spans]
     tables = {
         found[1]: found[2]
-        for statement in statements
+        for statement in known
         if statement.kind == "declaration" and (found := _TABLE.match(statement.text))
     }
     successors, falls = [], []
@@ -226,20 +141,20 @@ def _blocks(statements: Sequence[Statement], function: str) -> tuple[Block, ...]
     )
 
 
-def _spans(statements: Sequence[Statement]) -> list[tuple[str, int, int]]:
+def _spans(known: Sequence[Statement]) -> list[tuple[str, int, int]]:
     """Label, first and last of each block."""
     found: list[tuple[str, int, int]] = []
     label, first = "", 0
-    for number, statement in enumerate(statements):
+    for number, statement in enumerate(known):
         if statement.kind == "label":
             if label or number > first:
                 found.append((label, first, number))
-            label, first = statement.text.rstrip(": \t\r\n"), number + 1
+            label, first = label_name(statement), number + 1
         elif _ending(statement):
             found.append((label, first, number + 1))
             label, first = "", number + 1
-    if label or first < len(statements) or not found:
-        found.append((label, first, len(statements)))
+    if label or first < len(known) or not found:
+        found.append((label, first, len(known)))
     return found
 
 
@@ -247,13 +162,8 @@ def _ending(statement: Statement) -> Instruction | None:
     """The statement, if control may go elsewhere than to the next one."""
     if not isinstance(statement, Instruction) or not statement.pinned:
         return None
-    ends = statement.opcode in _ENDS or (statement.opcode == "{" and _leaves(statement))
+    ends = statement.opcode in _ENDS or bool(outer_labels(statement))
     return statement if ends else None
-
-
-def _leaves(group: Instruction) -> bool:
-    """Whether a group branches to a label outside of it."""
-    return not set(_BRANCH.findall(group.text)) <= set(_LABEL.findall(group.text))
 
 
 def _falls_through(end: Instruction | None) -> bool:
@@ -267,7 +177,6 @@ def _targets(end: Instruction | None, tables: Mapping[str, str]) -> list[str]:
     if end.opcode == "bra":
         return list(end.operands)
     if end.opcode == "{":
-        own = set(_LABEL.findall(end.text))
-        return [name for name in _BRANCH.findall(end.text) if name not in own]
+        return outer_labels(end)
     listed = tables.get(end.operands[1] if len(end.operands) > 1 else "", "")
     return [name.strip() for name in listed.split(",")]

@@ -8,8 +8,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from burnish.ptx.body import Block, Body, flat
+from burnish.ptx.body import Block, Body
 from burnish.ptx.instruction import Instruction, Statement
+from burnish.ptx.statements import flat
 
 __all__ = ["cells", "edges", "origin"]
 
@@ -120,8 +121,6 @@ def cells(statement: Statement, *, is_entry: bool) -> tuple[frozenset[str], froz
         writes |= _EVERYWHERE
     if statement.convergent:
         writes |= _CONVERGENT
-    if statement.access is not None and statement.access.kind == "copy":
-        reads |= _EVERYWHERE
     return reads, writes
 
 

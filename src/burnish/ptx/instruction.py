@@ -16,7 +16,9 @@ CARRY = "CC.CF"
 """The name of the carry flag among the registers."""
 
 _WHOLE = re.compile(
-    r"(?:@\s*(?P<guard>!?\s*[\w$%]+)\s+)?(?P<head>[a-z]\w*(?:\.[\w:]+)*)(?:\s+(?P<rest>[^.].*?))?\s*;",
+    r"(?:@\s*(?P<guard>!?\s*[\w$%]+)\s+)?"
+    r"(?P<head>[a-z]\w*(?:\.[\w:]+)*)"
+    r"(?:(?:\s+|(?=[\[{]))(?P<rest>[^.\s].*?))?\s*;",
     re.DOTALL,
 )
 _OPERAND = re.compile(r"((?:[^,\[\]{}()]|\[[^\]]*\]|\{[^}]*\}|\([^)]*\))+)(?:,|$)")
@@ -90,7 +92,7 @@ class Instruction(Statement):
     fences: bool
     convergent: bool
     pinned: bool
-    members: tuple["Instruction", ...] = ()
+    members: tuple[Statement, ...] = ()
 
 
 class Registers(dict[str, bool | None]):

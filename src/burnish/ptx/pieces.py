@@ -12,10 +12,10 @@ __all__ = ["Piece", "closing", "pieces"]
 # What stands between statements: blanks, empty statements, line marks and labels that only debug
 # sections use.
 _LEAD = (
-    r"(?P<lead>(?:[\s;]+|\.loc\s+\d+\s+\d+\s+\d+"
+    r"(?P<lead>(?:[\s;]++|\.loc\s+\d+\s+\d+\s+\d+"
     r"(?:\s*,\s*function_name\s+[\w$]+(?:\s*\+\s*\d+)?)?"
     r"(?:\s*,\s*inlined_at\s+\d+\s+\d+\s+\d+)?(?![\w$])"
-    r"|\$L__(?:tmp|func_begin|func_end)\d+\s*:)*)"
+    r"|\$L__(?:tmp|func_begin|func_end)\d+\s*:)*+)"
 )
 _LISTED = r"(?:\s*\.(?:branchtargets|callprototype|calltargets)\b[^;]*;)?"
 _PIECE = re.compile(

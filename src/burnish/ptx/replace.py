@@ -14,7 +14,7 @@ from burnish.model.names import Binding, actual, has_placeholder, neutral
 from burnish.ptx.declared import Function, Variable
 from burnish.ptx.module import Module, Symbol, parse
 from burnish.ptx.sharing import Sharing, View, declaration
-from burnish.ptx.text import bare, canonical, without_debug
+from burnish.ptx.text import bare, canonical, tidy, without_debug
 
 __all__ = ["apply_payload", "lower_version", "payload", "refuses", "uses_setmaxnreg"]
 
@@ -158,18 +158,12 @@ def _privately_named(text: str, sharing: Sharing) -> str:
 def _prototypes(symbols: Iterable[Symbol]) -> list[str]:
     """Declarations that go first, so that the order of definitions is free."""
     functions = [symbol for symbol in symbols if isinstance(symbol, Function)]
-    return [f"{_LINKAGE.sub('', _tidy(function.header)).rstrip()};" for function in functions]
+    return [f"{_LINKAGE.sub('', tidy(function.header)).rstrip()};" for function in functions]
 
 
 def _code(symbol: Symbol, sharing: Sharing) -> str:
-    text = _tidy(symbol.code)
+    text = tidy(symbol.code)
     return _LINKAGE.sub("", text, count=1) if symbol in sharing.private else text
-
-
-def _tidy(code: str) -> str:
-    """Without line marks, empty lines and blanks where comments were."""
-    lines = (line.rstrip() for line in without_debug(code).splitlines())
-    return "\n".join(line for line in lines if line)
 
 
 def _fingerprint(view: View, symbol: Symbol) -> str:

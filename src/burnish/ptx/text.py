@@ -9,7 +9,7 @@ from string import ascii_letters, digits
 
 from burnish.errors import KernelError
 
-__all__ = ["bare", "canonical", "line_of", "skeleton", "without_debug"]
+__all__ = ["bare", "canonical", "line_of", "skeleton", "tidy", "without_debug"]
 
 _SKIP = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|/\*|"', re.DOTALL)
 _STRING = re.compile(r'("(?:[^"\\\n]|\\.)*")')
@@ -75,6 +75,12 @@ def line_of(text: str, offset: int) -> int:
 def without_debug(code: str) -> str:
     """Take out ``.loc`` and the labels that only debug sections use."""
     return _LABEL.sub(" ", _LOC.sub(" ", code))
+
+
+def tidy(code: str) -> str:
+    """Take out of text without comments line marks, empty lines and blanks at the end of lines."""
+    lines = (line.rstrip() for line in without_debug(code).splitlines())
+    return "\n".join(line for line in lines if line)
 
 
 def _tight(code: str) -> str:
