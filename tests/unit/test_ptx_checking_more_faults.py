@@ -261,3 +261,16 @@ def test_a_table_of_branches_keeps_its_targets_wherever_they_stand() -> None:
     ):
         with pytest.raises(RewriteError):
             checker.check(fault)
+
+
+def test_one_of_many_stores_past_one_of_many_loads_is_caught() -> None:
+    loads = [f"\tld.global.b32 %r{at}, [%rd1+{4 * at}];" for at in range(50)]
+    stores = [f"\tst.global.b32 [%rd2+{4 * at}], 0;" for at in range(50)]
+    head, tail = ".visible .entry k()\n{", "\tret;\n}\n"
+    checker = Checker("\n".join([head, *loads, *stores, tail]))
+    checker.check("\n".join([head, *reversed(loads), *reversed(stores), tail]))
+    for place in (0, 25, 49):
+        early = [*loads[:place], stores[place], *loads[place:]]
+        rest = [store for store in stores if store != stores[place]]
+        with pytest.raises(RewriteError, match=rf"passed .*{loads[49].split()[2][:-1]}"):
+            checker.check("\n".join([head, *early, *rest, tail]))

@@ -7,13 +7,16 @@ or both convergent, or where one is a barrier. Source: PTX ISA, "Memory Consiste
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from burnish.errors import RewriteError
-from burnish.ptx.checking.effects import Access, Effects
+from burnish.ptx.checking.effects import Effects
+from burnish.ptx.checking.memory import before
 from burnish.ptx.checking.reader import Unit
 
 __all__ = ["Plan", "edges"]
+
+_MANY = 8
 
 
 class Plan:
@@ -22,6 +25,10 @@ class Plan:
     def __init__(self, units: Sequence[Unit], effects: Sequence[Effects]) -> None:
         self._units = units
         self._rules = edges(effects)
+        self._joins: dict[tuple[int, ...], int] = {}
+        for later, earlier in before(effects).items():
+            for first in self._joined(tuple(earlier)):
+                self._rules.setdefault((first, later), "memory keeps its order")
         places: dict[str, list[int]] = defaultdict(list)
         for at, unit in enumerate(units):
             places[unit.key].append(at)
@@ -44,14 +51,30 @@ class Plan:
         if len(rewritten) != len(self._units):
             lost = self._units[position.index(-1)].text
             raise RewriteError(f"statements: one of the block is missing: {lost!r}")
-        for (first, second), rule in self._rules.items():
-            if position[first] >= position[second]:
-                raise RewriteError(
-                    f"order: {rule}: {self._units[second].text!r} (statement {second} of its "
-                    f"block, now {position[second]}) passed {self._units[first].text!r} "
-                    f"(statement {first}, now {position[first]})"
-                )
+        position += [0] * len(self._joins)
+        for members, join in self._joins.items():
+            position[join] = max(position[member] for member in members)
+        for pair in self._rules:
+            if position[pair[0]] >= position[pair[1]]:
+                raise self._passed(pair, position)
         return changed
+
+    def _joined(self, earlier: tuple[int, ...]) -> tuple[int, ...]:
+        """Many statements that come before several others count as one, the last of them."""
+        if len(earlier) < _MANY:
+            return earlier
+        return (self._joins.setdefault(earlier, len(self._units) + len(self._joins)),)
+
+    def _passed(self, pair: tuple[int, int], position: Sequence[int]) -> RewriteError:
+        first, second = pair
+        for members, join in self._joins.items():
+            if join == first:
+                first = max(members, key=position.__getitem__)
+        return RewriteError(
+            f"order: {self._rules[pair]}: {self._units[second].text!r} (statement {second} of its "
+            f"block, now {position[second]}) passed {self._units[first].text!r} "
+            f"(statement {first}, now {position[first]})"
+        )
 
     def _plain_place(self, unit: Unit, used: dict[str, int]) -> int:
         places = self._places.get(unit.key, ())
@@ -62,13 +85,12 @@ class Plan:
         return places[count]
 
 
-def edges(effects: Sequence[Effects]) -> Mapping[tuple[int, int], str]:
-    """Pairs of places that must keep their order, with the rule; enough of them, not all."""
+def edges(effects: Sequence[Effects]) -> dict[tuple[int, int], str]:
+    """Pairs of places that must keep their order but for memory, with the rule; enough, not all."""
     found: dict[tuple[int, int], str] = {}
     _registers(effects, found)
     _chain(effects, found)
     _barriers(effects, found)
-    _memory(effects, found)
     return found
 
 
@@ -109,51 +131,3 @@ def _barriers(effects: Sequence[Effects], found: dict[tuple[int, int], str]) -> 
             since, barrier = [], at
         else:
             since.append(at)
-
-
-def _memory(effects: Sequence[Effects], found: dict[tuple[int, int], str]) -> None:
-    """Weak accesses keep their order with ordered operations, and where a store may alias."""
-    versions: dict[str, int] = {}
-    live: list[tuple[int, Effects, dict[str, int]]] = []
-    fence: int | None = None
-    for at, effect in enumerate(effects):
-        if fence is not None and (effect.ordered or effect.accesses):
-            found.setdefault((fence, at), "memory keeps its order with an ordered operation")
-        if effect.ordered:
-            for earlier, _, _ in live:
-                found.setdefault((earlier, at), "memory keeps its order with an ordered operation")
-            live, fence = [], at
-        elif effect.accesses:
-            bases = {access.base: versions.get(access.base, -1) for access in effect.accesses}
-            for earlier in _disturbed(live, effect, bases):
-                found.setdefault((earlier, at), "accesses of memory that may be the same")
-            live.append((at, effect, bases))
-        versions |= dict.fromkeys(effect.writes, at)
-
-
-def _disturbed(
-    live: Sequence[tuple[int, Effects, dict[str, int]]], effect: Effects, bases: dict[str, int]
-) -> list[int]:
-    return [
-        earlier for earlier, other, old in live if _conflict(other, effect, same_base=old == bases)
-    ]
-
-
-def _conflict(first: Effects, second: Effects, *, same_base: bool) -> bool:
-    if first.copy and second.copy:
-        return False  # the ISA gives no order among them but by their groups
-    return any(
-        (one.store or other.store) and _alias(one, other, same_base=same_base)
-        for one in first.accesses
-        for other in second.accesses
-    )
-
-
-def _alias(one: Access, other: Access, *, same_base: bool) -> bool:
-    if one.space != other.space and "generic" not in {one.space, other.space}:
-        return False
-    if not same_base or not one.base or one.space != other.space:
-        return True
-    return (
-        one.offset < other.offset + other.size_bytes and other.offset < one.offset + one.size_bytes
-    )
