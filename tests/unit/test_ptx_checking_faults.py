@@ -205,6 +205,16 @@ red.global.add.u32 [%rd1], 1;
 TEXTS = {
     "dropped": ("add.s32 %r2, %r1, 1;", "", "statements"),
     "duplicated": ("red.global.add.u32 [%rd1], 1;", "red.global.add.u32 [%rd1], 1;\n" * 2, "state"),
+    "one instead of another": (
+        "ld.volatile.global.b32 %r4, [%rd2+8];",
+        "ld.global.b32 %r3, [%rd2+4];",
+        "statements",
+    ),
+    "one with a policy instead of another": (
+        "ld.volatile.global.b32 %r4, [%rd2+8];",
+        "ld.global.cs.b32 %r3, [%rd2+4];",
+        "statements",
+    ),
     "operand changed": ("add.s32 %r2, %r1, 1;", "add.s32 %r2, %r2, 1;", "statements"),
     "immediate changed": ("%r1, 1;", "%r1, 2;", "statements"),
     "opcode changed": ("add.s32", "sub.s32", "statements"),

@@ -84,8 +84,10 @@ def _tables(units: Sequence[Unit]) -> dict[str, list[str]]:
     """The targets of each table of branches."""
     found: dict[str, list[str]] = {}
     for unit in units:
-        name, colon, rest = unit.text.partition(":")
-        if unit.kind is Kind.DECLARATION and colon and rest.strip().startswith(".branchtargets"):
+        if unit.kind is not Kind.DECLARATION:
+            continue
+        name, _, rest = unit.text.partition(":")
+        if rest.strip().startswith(".branchtargets"):
             listed = rest.strip()[len(".branchtargets") : -1]
             found[name.strip()] = [target.strip() for target in listed.split(",")]
     return found

@@ -33,6 +33,7 @@ class Plan:
         for at, unit in enumerate(units):
             places[unit.key].append(at)
         self._places = places
+        self._alone = {units[at[0]]: at[0] for at in places.values() if len(at) == 1}
 
     def match(self, rewritten: Sequence[Unit]) -> list[tuple[Unit, Unit]]:
         """Check an order; the pairs of statements whose text differs by a policy.
@@ -44,20 +45,27 @@ class Plan:
         changed: list[tuple[Unit, Unit]] = []
         used: dict[str, int] = {}
         for place, unit in enumerate(rewritten):
-            at = self._plain_place(unit, used)
+            at = self._alone.get(unit, -1)
+            if at < 0:
+                at = self._plain_place(unit, used)
+            if position[at] >= 0:
+                raise RewriteError(f"statements: one of the block stands twice: {unit.text!r}")
             position[at] = place
             if self._units[at] is not unit:
                 changed.append((self._units[at], unit))
         if len(rewritten) != len(self._units):
             lost = self._units[position.index(-1)].text
             raise RewriteError(f"statements: one of the block is missing: {lost!r}")
+        self._check(position)
+        return changed
+
+    def _check(self, position: list[int]) -> None:
         position += [0] * len(self._joins)
         for members, join in self._joins.items():
             position[join] = max(position[member] for member in members)
         for pair in self._rules:
             if position[pair[0]] >= position[pair[1]]:
                 raise self._passed(pair, position)
-        return changed
 
     def _joined(self, earlier: tuple[int, ...]) -> tuple[int, ...]:
         """Many statements that come before several others count as one, the last of them."""

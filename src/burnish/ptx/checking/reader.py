@@ -130,7 +130,7 @@ class Reader:
         if held or not units or units[-1].kind is not Kind.END:
             raise RewriteError(f"reading: the entry's body does not end: {held[:200]!r}")
         units.pop()
-        if any(unit.kind is Kind.END for unit in units):
+        if self._units["}"] in units:
             raise RewriteError("reading: something follows the end of the entry's body")
         return tuple(units)
 
