@@ -14,7 +14,7 @@ from burnish.ptx.instruction import Instruction, Statement
 from burnish.ptx.loops import depths
 from burnish.ptx.module import Module
 from burnish.ptx.statements import label_name, outer_labels, statements
-from burnish.ptx.text import tidy
+from burnish.ptx.text import bare, tidy
 
 __all__ = ["Block", "Body", "parse_body", "tidied"]
 
@@ -124,7 +124,7 @@ def _blocks(known: Sequence[Statement], function: str) -> tuple[Block, ...]:
     tables = {
         found[1]: found[2]
         for statement in known
-        if statement.kind == "declaration" and (found := _TABLE.match(statement.text))
+        if statement.kind == "declaration" and (found := _TABLE.match(bare(statement.text)))
     }
     successors, falls = [], []
     for number, end in enumerate(ends):

@@ -33,7 +33,8 @@ class Statement:
     """A statement of a body.
 
     Attributes:
-        lead: What stands before it since the last one: white space, comments, line marks.
+        lead: What stands before it since the last one: white space, comments, line marks, and
+            a ``used_bytes_mask`` pragma, which is about this statement alone.
         text: The statement as it is, with its ``;`` or ``:``, or a whole brace group.
         kind: ``label``, ``declaration`` or ``instruction``.
     """

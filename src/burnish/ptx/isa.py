@@ -77,12 +77,11 @@ CONSTANT_REGISTERS = _words(
 _GLOBAL, _SHARED = frozenset({"global"}), frozenset({"shared"})
 
 _VALUES = _words(
-    """abs add addc and bfe bfi bfind bmsk brev clusterlaunchcontrol.query_cancel clz cnot copysign
-    cos createpolicy cvt cvta div dp2a dp4a ex2 fma fns getctarank isspacep istypep lg2 lop3 mad
-    mad24 madc mapa max min mov mul mul24 neg not or popc prmt rcp rem rsqrt sad selp set setp
-    shf shl shr sin slct sqrt sub subc suq szext tanh testp txq vabsdiff vabsdiff2 vabsdiff4 vadd
-    vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vset vset2 vset4 vshl vshr
-    vsub vsub2 vsub4 xor"""
+    """abs add addc and bfe bfi bfind bmsk brev clz cnot copysign cos createpolicy cvt cvta div
+    dp2a dp4a ex2 fma fns getctarank isspacep istypep lg2 lop3 mad mad24 madc mapa max min mov
+    mul mul24 neg not or popc prmt rcp rem rsqrt sad selp set setp shf shl shr sin slct sqrt sub
+    subc suq szext tanh testp txq vabsdiff vabsdiff2 vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4
+    vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vset vset2 vset4 vshl vshr vsub vsub2 vsub4 xor"""
 )
 
 _PINNED = _words("""alloca brkpt call nanosleep pmevent setmaxnreg stackrestore stacksave trap""")
@@ -97,10 +96,10 @@ _FENCES = _words(
 )
 
 _FENCING_VALUES = _words(
-    """atom bar.red barrier.cta.red barrier.red clusterlaunchcontrol.try_cancel mbarrier.arrive
-    mbarrier.arrive_drop mbarrier.check_layout mbarrier.complete_tx mbarrier.expect_tx
-    mbarrier.init mbarrier.inval mbarrier.pending_count mbarrier.test_wait mbarrier.try_wait
-    multimem.ld_reduce"""
+    """atom bar.red barrier.cta.red barrier.red clusterlaunchcontrol.query_cancel
+    clusterlaunchcontrol.try_cancel mbarrier.arrive mbarrier.arrive_drop mbarrier.check_layout
+    mbarrier.complete_tx mbarrier.expect_tx mbarrier.init mbarrier.inval mbarrier.pending_count
+    mbarrier.test_wait mbarrier.try_wait multimem.ld_reduce suld"""
 )
 
 _TOGETHER_VALUES = _words("activemask elect match mma movmatrix redux shfl vote wmma.mma")
@@ -121,7 +120,7 @@ _ROWS: dict[str, Form] = {
     **{name: Form(name, kind="load") for name in ("ld", "ldu", "ldmatrix", "wmma.load")},
     **{name: Form(name, results=0, kind="store") for name in ("st", "stmatrix", "wmma.store")},
     **{name: Form(name, results=0, kind="other") for name in ("prefetch", "prefetchu")},
-    **{name: Form(name, loads=_GLOBAL) for name in ("suld", "tex", "tld4")},
+    **{name: Form(name, loads=_GLOBAL) for name in ("tex", "tld4")},
     "tcgen05.ld": _TENSOR,
     "tcgen05.ld.red": replace(_TENSOR, results=2),
     "tcgen05.ld.red.spcompress": replace(_TENSOR, results=3),

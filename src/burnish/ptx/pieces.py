@@ -9,12 +9,13 @@ from burnish.ptx.text import skeleton
 
 __all__ = ["Piece", "closing", "pieces"]
 
-# What stands between statements: blanks, empty statements, line marks and labels that only debug
-# sections use.
+# What stands between statements: blanks, empty statements, line marks, labels that only debug
+# sections use, and what is said of the next statement alone.
 _LEAD = (
     r"(?P<lead>(?:[\s;]++|\.loc\s+\d+\s+\d+\s+\d+"
     r"(?:\s*,\s*function_name\s+[\w$]+(?:\s*\+\s*\d+)?)?"
     r"(?:\s*,\s*inlined_at\s+\d+\s+\d+\s+\d+)?(?![\w$])"
+    r'|\.pragma\s*"used_bytes_mask[^";]*"\s*;'
     r"|\$L__(?:tmp|func_begin|func_end)\d+\s*:)*+)"
 )
 _LISTED = r"(?:\s*\.(?:branchtargets|callprototype|calltargets)\b[^;]*;)?"
