@@ -87,16 +87,17 @@ _VALUES = _words(
 _PINNED = _words("""alloca brkpt call nanosleep pmevent setmaxnreg stackrestore stacksave trap""")
 
 _FENCES = _words(
-    """applypriority bar.arrive bar.sync bar.warp barrier.arrive barrier.cluster barrier.cta.arrive
-    barrier.cta.sync barrier.sync cp.async.bulk cp.async.commit_group cp.async.mbarrier
-    cp.async.wait_all cp.async.wait_group cp.reduce.async.bulk discard fence griddepcontrol
-    membar multimem.red multimem.st red st.async st.bulk sured sust tcgen05.alloc tcgen05.commit
-    tcgen05.cp tcgen05.dealloc tcgen05.fence tcgen05.mma tcgen05.relinquish_alloc_permit
-    tcgen05.shift tensormap.cp_fenceproxy tensormap.replace"""
+    """applypriority bar.arrive bar.cta.arrive bar.cta.sync bar.sync bar.warp barrier.arrive
+    barrier.cluster barrier.cta.arrive barrier.cta.sync barrier.sync cp.async.bulk
+    cp.async.commit_group cp.async.mbarrier cp.async.wait_all cp.async.wait_group
+    cp.reduce.async.bulk discard fence griddepcontrol membar multimem.red multimem.st red
+    st.async st.bulk sured sust tcgen05.alloc tcgen05.commit tcgen05.cp tcgen05.dealloc
+    tcgen05.fence tcgen05.mma tcgen05.relinquish_alloc_permit tcgen05.shift
+    tensormap.cp_fenceproxy tensormap.replace"""
 )
 
 _FENCING_VALUES = _words(
-    """atom bar.red barrier.cta.red barrier.red clusterlaunchcontrol.query_cancel
+    """atom bar.cta.red bar.red barrier.cta.red barrier.red clusterlaunchcontrol.query_cancel
     clusterlaunchcontrol.try_cancel mbarrier.arrive mbarrier.arrive_drop mbarrier.check_layout
     mbarrier.complete_tx mbarrier.expect_tx mbarrier.init mbarrier.inval mbarrier.pending_count
     mbarrier.test_wait mbarrier.try_wait multimem.ld_reduce suld"""
