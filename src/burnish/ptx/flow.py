@@ -12,7 +12,7 @@ from burnish.ptx.body import Block, Body
 from burnish.ptx.instruction import Instruction, Statement
 from burnish.ptx.statements import flat
 
-__all__ = ["cells", "edges", "origin"]
+__all__ = ["cells", "edges", "origin", "written"]
 
 _SPACES = ("[global]", "[shared]", "[local]", "[param]")
 _EVERYWHERE = frozenset(_SPACES)
@@ -28,6 +28,7 @@ _WRITTEN = {**_READ, "local": frozenset({"[local]", "[param]"})}
 
 _WORD = re.compile(r"(?<![\w$%.])[A-Za-z_$%][\w$%]*")
 _POINTER_BYTES = 8
+_PREFETCHES = frozenset({"prefetch", "prefetchu"})
 _WIDE = frozenset({"b64", "b128", "s64", "u64"})
 _SUMS = frozenset(
     {"abs", "add", "and", "cvt", "cvta", "mad", "max", "min", "mov", "neg", "not", "or", "selp"}
@@ -143,6 +144,21 @@ def origin(body: Body) -> Mapping[int, int | None]:
     return {n: trace.origin(one.address) for n, one in accesses if one.space == "global"}
 
 
+def written(body: Body) -> frozenset[int]:
+    """The parameters that the address of a write to memory may derive from, in groups, too.
+
+    What is written through pointers that are loaded from memory is not among them.
+    """
+    trace = _Trace(body)
+    found: set[int] = set()
+    for statement in body.statements:
+        for one in flat(statement):
+            access = None if one.opcode in _PREFETCHES else one.access
+            if access is not None and access.kind not in {"load", "copy"}:
+                found.update(trace.parameters(access.address))
+    return frozenset(found)
+
+
 class _Trace:
     """For each register the set of parameters that it may hold a pointer of, as bits."""
 
@@ -166,6 +182,11 @@ class _Trace:
         """The parameter that an address derives from."""
         held = self._of(address)
         return held.bit_length() - 1 if held in self._pointers and held.bit_count() == 1 else None
+
+    def parameters(self, address: str) -> list[int]:
+        """The parameters that an address may derive from, and others where it is not known."""
+        held = self._of(address)
+        return [number for number in range(len(self._sizes)) if held >> number & 1]
 
     def _merge(self, writes: frozenset[str], some: int, registers: list[str]) -> bool:
         """Let a result hold what its sources do; says whether that is new."""

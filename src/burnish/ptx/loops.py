@@ -5,11 +5,24 @@ Dominators after Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm
 
 from collections.abc import Sequence
 
-__all__ = ["depths"]
+__all__ = ["depths", "loops"]
 
 
 def depths(successors: Sequence[Sequence[int]]) -> list[int]:
     """How many loops each node is in; loops with one header count once.
+
+    Args:
+        successors: The nodes that may follow each; node 0 is the entry.
+    """
+    found = [0] * len(successors)
+    for body in loops(successors).values():
+        for node in body:
+            found[node] += 1
+    return found
+
+
+def loops(successors: Sequence[Sequence[int]]) -> dict[int, set[int]]:
+    """The nodes of each loop, by its header.
 
     Args:
         successors: The nodes that may follow each; node 0 is the entry.
@@ -25,11 +38,7 @@ def depths(successors: Sequence[Sequence[int]]) -> list[int]:
         for header in successors[node]:
             if _dominates(header, node, above):
                 _add_loop(bodies.setdefault(header, {header}), node, predecessors)
-    found = [0] * len(successors)
-    for body in bodies.values():
-        for node in body:
-            found[node] += 1
-    return found
+    return bodies
 
 
 def _postorder(successors: Sequence[Sequence[int]]) -> list[int]:
