@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.helpers.small_ptx import entry
 
 from burnish.errors import RewriteError
 from burnish.ptx.checking.checker import Checker
@@ -92,6 +93,56 @@ def test_other_loads_may_not(register: str, why: str) -> None:
 def test_a_buffer_that_is_not_allowed_stays_coherent(allowed: set[int]) -> None:
     with pytest.raises(RewriteError, match="parameter 0 may be written"):
         Checker(NONCOHERENT, may_noncoherent=allowed).check(noncoherent(NONCOHERENT, "%r2"))
+
+
+DERIVED = """add.s64 %rd6, %rd1, 64;
+ld.global.b32 %r2, [%rd6];
+ld.global.b32 %r3, [%rd2];
+"""
+# What else the entry does, and whether the load through %rd6 may become non-coherent then.
+BESIDES = {
+    "nothing": ("", True),
+    "stores through another": ("st.global.b32 [%rd2], %r3;", True),
+    "stores through it": ("st.global.b32 [%rd1+8], %r3;", False),
+    "adds through it": ("red.global.add.u32 [%rd1+8], 1;", False),
+    "copies through it": ("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 16;", False),
+    "copies from it": ("cp.async.ca.shared.global [%r1], [%rd1], 16;", True),
+    "group stores through it": ("{ st.global.b32 [%rd1+8], %r3; }", False),
+    "group loads through it": ("{ ld.global.b32 %r4, [%rd1+8]; }", False),
+    "group of arithmetic": ("{ .reg .b32 t; add.s32 t, %r3, 1; mov.b32 %r4, t; }", True),
+    "gives it to a call": ("call.uni foo, (%rd1);", False),
+    "calls without it": ("call.uni foo, (%r1);", True),
+    "gives it to the unknown": ("frobnicate.b64 [%rd1];", False),
+    "gives it to memory": ("st.local.b64 [%r1], %rd1;", False),
+    "gives its sum to memory": ("add.s64 %rd5, %rd1, 8;\nst.shared.b64 [%r1], %rd5;", False),
+    "takes the unknown": ("frobnicate.b64 %rd5;\nadd.s64 %rd6, %rd1, %rd5;", False),
+    "takes a sum of two": ("add.s64 %rd6, %rd1, %rd2;", False),
+    "takes a distance": (
+        "sub.s64 %rd5, %rd4, %rd1;\nshr.s64 %rd7, %rd5, 2;\nmad.lo.s64 %rd6, %rd7, 4, %rd1;",
+        False,
+    ),
+    "takes an index": ("mad.wide.s32 %rd6, %r1, 4, %rd1;", True),
+    "takes a loaded index": ("ld.global.b32 %r4, [%rd2];\nmad.wide.s32 %rd6, %r4, 4, %rd1;", True),
+    "takes its own alignment": (
+        "and.b64 %rd5, %rd1, 15;\nshr.u64 %rd7, %rd5, 2;\nmad.lo.s64 %rd6, %rd7, 4, %rd1;",
+        True,
+    ),
+    "takes two parameters at once": ("ld.param.v2.u64 {%rd6, %rd7}, [k_0];", False),
+    "takes the next parameter": ("ld.param.u64 %rd6, [k_0+8];", False),
+}
+
+
+@pytest.mark.parametrize(("besides", "accepted"), BESIDES.values(), ids=BESIDES.keys())
+def test_what_else_the_entry_does_decides(besides: str, accepted: bool) -> None:  # noqa: FBT001
+    plain = entry(f"{DERIVED}{besides}")
+    text = plain.replace("ld.global.b32 %r2, [%rd6]", "ld.global.nc.b32 %r2, [%rd6]")
+    checker = Checker(plain)
+    checker.check(plain)
+    if accepted:
+        checker.check(text)
+        return
+    with pytest.raises(RewriteError, match="noncoherent"):
+        checker.check(text)
 
 
 def test_a_dependent_grid_has_no_non_coherent_loads() -> None:
@@ -261,6 +312,32 @@ def test_a_table_of_branches_keeps_its_targets_wherever_they_stand() -> None:
     ):
         with pytest.raises(RewriteError):
             checker.check(fault)
+
+
+def test_a_table_may_stand_under_its_name() -> None:
+    plain = TABLE.replace("ts: .branchtargets", "ts:\n\t.branchtargets\n\t\t")
+    checker = Checker(plain)
+    checker.check(plain)
+    with pytest.raises(RewriteError, match="statements"):
+        checker.check(plain.replace("$A, $B, $C;", "$B, $A, $C;"))
+    with pytest.raises(RewriteError, match="table"):
+        checker.check(plain.replace("ts:\n", "ts:\n\tmov.b32 %r9, 0;\n"))
+
+
+def test_a_group_jumps_only_inside_of_itself() -> None:
+    inside = "{ .reg .pred p; $W: setp.ne.b32 p, %r1, 0; @p bra $W; { @p bra $W; } }"
+    Checker(entry(inside)).check(entry(inside))
+    for outside in ("{ @%p1 bra $X; }", "{ { @%p1 bra $X; } }", "{ { $X: } bra $X; }"):
+        with pytest.raises(RewriteError, match="jumps out"):
+            Checker(entry(f"{outside}\nmov.b32 %r2, 0;\n$X:\nmov.b32 %r2, 1;"))
+
+
+def test_an_empty_body_is_another() -> None:
+    empty = ".visible .entry k()\n{\n}\n"
+    Checker(empty).check(empty)
+    for plain, text in [(TABLE, empty), (empty, TABLE), (empty.replace("{", "{ret;"), empty)]:
+        with pytest.raises(RewriteError):
+            Checker(plain).check(text)
 
 
 def test_one_of_many_stores_past_one_of_many_loads_is_caught() -> None:

@@ -5,14 +5,17 @@ once; of a rewritten text only what differs costs time. Any difference that is n
 refused.
 """
 
+from collections import Counter
 from collections.abc import Collection
 
 from burnish.errors import RewriteError
-from burnish.ptx.checking import limits, policy, pragmas
-from burnish.ptx.checking.effects import BARRIER, IN_FLIGHT, Effects, effects_of
-from burnish.ptx.checking.layout import Piece, graph
-from burnish.ptx.checking.noncoherent import Origins, parameters
+from burnish.ptx.checking import limits, policy
+from burnish.ptx.checking.effects import BARRIER, IN_FLIGHT, Effects, effects_of, names
+from burnish.ptx.checking.layout import Piece, graph, loop_heads, twins
+from burnish.ptx.checking.noncoherent import Origins, parameters_of
+from burnish.ptx.checking.opcodes import PLAIN
 from burnish.ptx.checking.order import Plan
+from burnish.ptx.checking.pragmas import Pragmas
 from burnish.ptx.checking.reader import Kind, Reader, Unit
 
 __all__ = ["Checker"]
@@ -42,10 +45,9 @@ class Checker:
         self._reader = Reader()
         self._plain = self._reader.read(plain_entry_text)
         units = self._plain.units
-        names = parameters(self._plain.header)
-        self._effects = _all_effects(units, names)
-        self._graph = graph(units)
-        self._pragmas = pragmas.others(units)
+        self._effects = _all_effects(units, _parameter_addresses(units, self._plain.header))
+        self._graph = graph(self._plain)
+        self._pragmas = Pragmas(self._plain, loop_heads(self._plain))
         self._has_setmaxnreg = "setmaxnreg" in plain_entry_text
         self._version = tuple(int(part) for part in ptx_version.split(".") if part.isdigit())
         self._allowed = may_noncoherent
@@ -62,30 +64,15 @@ class Checker:
         """
         reading = self._reader.read(rewritten_entry_text)
         limits.check(self._plain.header, reading.header, has_setmaxnreg=self._has_setmaxnreg)
-        pragmas.check(self._pragmas, reading.units)
-        changed = graph(reading.units)
+        self._pragmas.check(reading)
+        changed = graph(reading)
         if changed.dead != self._graph.dead:
             raise RewriteError("layout: what no branch reaches is not what it was")
-        twins = {self._graph.first: changed.first}
-        waiting = [(self._graph.first, changed.first)]
-        while waiting:
-            plain, other = waiting.pop()
-            self._compare(plain, changed.pieces[other])
-            after = self._graph.pieces[plain].successors
-            for one, two in zip(after, changed.pieces[other].successors, strict=True):
-                if one in twins:
-                    _same(twins[one], two)
-                elif (one < 0) != (two < 0) or two in twins.values():
-                    raise RewriteError("layout: a branch goes elsewhere")
-                elif one >= 0:
-                    twins[one] = two
-                    waiting.append((one, two))
+        for plain, other in twins(self._graph, changed):
+            self._compare(plain, other)
 
     def _compare(self, at: int, other: Piece) -> None:
-        plain = self._graph.pieces[at]
-        if plain.jump != other.jump or len(plain.successors) != len(other.successors):
-            raise RewriteError(f"layout: {plain.jump!r} became {other.jump!r}")
-        if plain.units == other.units:
+        if self._graph.pieces[at].units == other.units:
             return
         for before, after in self._plan(at).match(other.units):
             if (before, after) not in self._accepted:
@@ -106,15 +93,27 @@ class Checker:
             self._origins.check(before, after, self._allowed)
 
 
-def _same(one: int, two: int) -> None:
-    if one != two:
-        raise RewriteError("layout: a branch goes elsewhere")
+def _parameter_addresses(units: Collection[Unit], header: str) -> set[str]:
+    """The entry's parameters, and the registers that hold nothing but the address of one."""
+    parameters = set(parameters_of(header))
+    moved = Counter(
+        unit.operands[0]
+        for unit in units
+        if unit.opcode == "mov" and unit.operands[-1] in parameters and not unit.guard
+    )
+    named = Counter(name for unit in units for name in names(_perhaps_written(unit)))
+    return parameters.union(name for name, count in moved.items() if named[name] == count)
 
 
-def _all_effects(units: Collection[Unit], names: Collection[str]) -> dict[Unit, Effects]:
+def _perhaps_written(unit: Unit) -> str:
+    known = unit.opcode in PLAIN or unit.opcode in {"ld", "st"}
+    return " ".join(unit.operands[:1]) if known else unit.text
+
+
+def _all_effects(units: Collection[Unit], addresses: Collection[str]) -> dict[Unit, Effects]:
     """The effects of each unit; fences and waits guard all registers that are in flight."""
     found = {
-        unit: effects_of(unit, names)
+        unit: effects_of(unit, addresses)
         if unit.kind in {Kind.INSTRUCTION, Kind.GROUP, Kind.DECLARATION}
         else BARRIER
         for unit in units

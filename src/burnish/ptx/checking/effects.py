@@ -9,15 +9,19 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from burnish.ptx.checking.opcodes import CONVERGENT, HINTS, ORDERED, PLAIN, STRONG, WRITE_FIRST
-from burnish.ptx.checking.reader import Kind, Unit, analyse, operands, split
+from burnish.ptx.checking.reader import Kind, Unit, analyse, split
 
 __all__ = ["BARRIER", "IN_FLIGHT", "Access", "Effects", "declared", "effects_of", "names"]
 
 _NAME = re.compile(r"(?<![\w$.%])[%A-Za-z_$][\w$]*")
 _CLOCKS = re.compile(r"%(?:clock|globaltimer|pm\d)")
 _ADDRESS = re.compile(r"\[\s*([%\w$]+)\s*(?:([+-])\s*(-?(?:0x[0-9a-fA-F]+|\d+)))?\s*\]")
+_OF_THE_NEXT = re.compile(r'\.pragma "used_bytes_mask [^"]*";')
+_REGISTERS = re.compile(r"\.reg\b")
 _TYPE = re.compile(r"(?:b|u|s|f|bf)(8|16|32|64|128)")
+_DECLARED = re.compile(r"([%A-Za-z_$][\w$]*)\s*(?:<\s*(\d+)\s*>\s*)?(?=[,;])")
 _CARRY = " carry"
+_SINK = frozenset("_")
 IN_FLIGHT = " in flight"
 
 SPACES = ("global", "shared", "local", "const", "param")
@@ -55,6 +59,7 @@ class Effects:
         convergent: It keeps its order with all others that are.
         barrier: Nothing passes it.
         flying: It names registers of an asynchronous operation, all of which its waits guard.
+        leads: It speaks of the very next statement, and stays before that one.
     """
 
     reads: frozenset[str] = frozenset()
@@ -65,28 +70,30 @@ class Effects:
     convergent: bool = False
     barrier: bool = False
     flying: frozenset[str] = frozenset()
+    leads: bool = False
 
 
 BARRIER = Effects(barrier=True, ordered=True, convergent=True)
 
 
 def names(text: str) -> frozenset[str]:
-    """The names in an operand: `%v.x` is `%v`, numbers are none."""
-    return frozenset(_NAME.findall(text))
+    """The names in an operand: `%v.x` is `%v`, numbers and the sink `_` are none."""
+    return frozenset(_NAME.findall(text)) - _SINK
 
 
 def effects_of(unit: Unit, parameters: Collection[str]) -> Effects:
-    """What a unit does; `parameters` are the entry's own, whose loads are free."""
+    """What a unit does; `parameters` lead to the entry's own, whose loads are free."""
     if unit.kind is Kind.GROUP:
         return _group(unit, parameters)
     if unit.kind is not Kind.INSTRUCTION:
-        return BARRIER
+        return Effects(leads=True) if _OF_THE_NEXT.fullmatch(unit.text) else BARRIER
     if _CLOCKS.search(unit.text):
         return BARRIER
     if unit.opcode in PLAIN:
         return _plain(unit)
     if unit.opcode in HINTS:
-        return Effects(reads=names(" ".join((unit.guard, *unit.operands))))
+        reads = names(" ".join((unit.guard, *unit.operands)))
+        return Effects(reads, accesses=(Access(store=False, space=_space(unit)),))
     return _memory(unit, parameters) or _ordered(unit)
 
 
@@ -195,6 +202,7 @@ def _ordered(unit: Unit) -> Effects:
             writes = names(unit.operands[0]) if "red" in unit.modifiers else frozenset[str]()
             return Effects(every, writes, ordered=True, convergent=True)
         case "call":
+            every |= {_CARRY}  # no call keeps the carry
             return Effects(every, every, ordered=True, convergent=True)
         case _:
             return Effects(every, _written(unit), ordered=True, convergent=convergent)
@@ -213,16 +221,13 @@ def _tensor(unit: Unit, every: frozenset[str], *, convergent: bool) -> Effects:
         if not unit.operands:
             return BARRIER
         reads = Access(store=False, space="shared")
-        vectors = [part for part in unit.operands if part.startswith("{")]
-        flying = names(" ".join((unit.operands[0], *vectors)))
-        return Effects(every, names(unit.operands[0]), (reads,), convergent=True, flying=flying)
+        return Effects(every, names(unit.operands[0]), (reads,), convergent=True, flying=every)
     if unit.opcode == "wgmma" or action == "wait":
         guarded = frozenset({IN_FLIGHT})
         return Effects(every | guarded, guarded, ordered=True, convergent=True)
     if action == "ld":
-        ahead = " ".join(part for part in unit.operands if not part.startswith("["))
-        flying = names(ahead)
-        return Effects(every, flying, ordered=True, convergent=True, flying=flying)
+        written = names(" ".join(part for part in unit.operands if not part.startswith("[")))
+        return Effects(every, written, ordered=True, convergent=True, flying=every)
     flying = every if action == "st" else frozenset[str]()
     return Effects(every, ordered=True, convergent=convergent, flying=flying)
 
@@ -234,7 +239,7 @@ def _group(unit: Unit, parameters: Collection[str]) -> Effects:
     local: set[str] = set()
     found: list[Effects] = []
     for part in inner:
-        if part.kind is Kind.DECLARATION and part.text.startswith(".reg"):
+        if part.kind is Kind.DECLARATION and _REGISTERS.match(part.text) and not found:
             local |= declared(part.text)
             continue
         effects = effects_of(part, parameters)
@@ -247,9 +252,8 @@ def _group(unit: Unit, parameters: Collection[str]) -> Effects:
 def declared(text: str) -> set[str]:
     """The names of a `.reg` declaration; `%r<3>` is `%r0` to `%r2`."""
     found: set[str] = set()
-    for piece in operands(text[:-1]):
-        name, _, count = piece.split()[-1].partition("<")
-        found |= {f"{name}{number}" for number in range(int(count[:-1]))} if count else {name}
+    for name, count in _DECLARED.findall(text):
+        found |= {f"{name}{number}" for number in range(int(count))} if count else {name}
     return found
 
 

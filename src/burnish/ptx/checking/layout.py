@@ -5,15 +5,16 @@ nothing. So both texts become graphs of pieces joined by real choices, and those
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from burnish.errors import RewriteError
-from burnish.ptx.checking.reader import Kind, Unit
+from burnish.ptx.checking.reader import Kind, Reading, Unit
 
-__all__ = ["Graph", "Piece", "graph"]
+__all__ = ["Graph", "Piece", "graph", "loop_heads", "twins"]
 
 _END = -1
+_KEPT = frozenset({Kind.GROUP, Kind.DECLARATION})
 
 
 @dataclass(slots=True)
@@ -40,14 +41,14 @@ class Graph:
     dead: Counter[str]
 
 
-def graph(units: Sequence[Unit]) -> Graph:
+def graph(reading: Reading) -> Graph:
     """The control flow of a body.
 
     Raises:
         RewriteError: A branch to a label that is not there, or a label twice.
     """
-    pieces, ends, labels = _cut(units)
-    _connect(pieces, ends, labels, _tables(units))
+    pieces, ends, labels = _cut(reading)
+    _connect(pieces, ends, labels, _tables(reading))
     first = _skip(pieces, 0)
     for piece in pieces:
         piece.successors = [_skip(pieces, to) for to in piece.successors]
@@ -58,38 +59,96 @@ def graph(units: Sequence[Unit]) -> Graph:
     return Graph(_join({at: pieces[at] for at in reached}, first), first, dead)
 
 
-def _cut(units: Sequence[Unit]) -> tuple[list[Piece], list[Unit | None], dict[str, int]]:
+def twins(plain: Graph, rewritten: Graph) -> Iterator[tuple[int, Piece]]:
+    """Each piece of the plain text by number, with the one that stands for it now.
+
+    Raises:
+        RewriteError: The two graphs are not one.
+    """
+    found = {_END: _END}
+    taken = {_END}
+    waiting = [(plain.first, rewritten.first)]
+    while waiting:
+        one, two = waiting.pop()
+        if found.get(one, two) != two or (one not in found and two in taken):
+            raise RewriteError("layout: a branch goes elsewhere")
+        if one in found:
+            continue
+        found[one] = two
+        taken.add(two)
+        before, after = plain.pieces[one], rewritten.pieces[two]
+        if before.jump != after.jump or len(before.successors) != len(after.successors):
+            raise RewriteError(f"layout: {before.jump!r} became {after.jump!r}")
+        yield one, after
+        waiting += zip(before.successors, after.successors, strict=True)
+
+
+def loop_heads(reading: Reading) -> frozenset[str]:
+    """The labels where a loop begins: a walk from the start comes back to them on its own way."""
+    pieces, ends, labels = _cut(reading)
+    _connect(pieces, ends, labels, _tables(reading))
+    heads = {_skip(pieces, head) for head in _revisited(pieces)}
+    return frozenset(label for label, at in labels.items() if _skip(pieces, at) in heads)
+
+
+def _revisited(pieces: Sequence[Piece]) -> set[int]:
+    """Where edges lead to that go back to a piece on the way to them, depth first."""
+    found: set[int] = set()
+    seen, way = {0}, {0}
+    stack = [(0, iter(pieces[0].successors))]
+    while stack:
+        at, ahead = stack[-1]
+        to = next(ahead, None)
+        if to is None:
+            way.discard(at)
+            stack.pop()
+        elif to in way:
+            found.add(to)
+        elif to != _END and to not in seen:
+            seen.add(to)
+            way.add(to)
+            stack.append((to, iter(pieces[to].successors)))
+    return found
+
+
+def _cut(reading: Reading) -> tuple[list[Piece], list[Unit | None], dict[str, int]]:
+    """The body cut at labels and jumps: pieces, what each ends with, pieces of labels."""
+    units = reading.units
     pieces, labels = [Piece()], dict[str, int]()
     ends: list[Unit | None] = []
-    current = pieces[0].units
-    for unit in units:
+    start = 0
+    for at in reading.marks:
+        unit = units[at]
+        if unit.leaves:
+            raise RewriteError(f"layout: a group jumps out of itself: {unit.text[:200]!r}")
+        if unit.kind in _KEPT:
+            continue
+        pieces[-1].units += units[start:at]
+        start = at + 1
+        if unit.kind is Kind.HINT:
+            continue
         if unit.kind is Kind.LABEL:
             if unit.text in labels:
                 raise RewriteError(f"layout: label {unit.text} stands twice")
             labels[unit.text] = len(pieces)
-            ends.append(None)
-        elif unit.kind is Kind.JUMP:
-            ends.append(unit)
-        else:
-            if unit.kind is not Kind.HINT:
-                current.append(unit)
-            continue
+        ends.append(unit if unit.kind is Kind.JUMP else None)
         pieces.append(Piece())
-        current = pieces[-1].units
+    pieces[-1].units += units[start:]
     ends.append(None)
     return pieces, ends, labels
 
 
-def _tables(units: Sequence[Unit]) -> dict[str, list[str]]:
+def _tables(reading: Reading) -> dict[str, list[str]]:
     """The targets of each table of branches."""
     found: dict[str, list[str]] = {}
-    for unit in units:
-        if unit.kind is not Kind.DECLARATION:
-            continue
-        name, _, rest = unit.text.partition(":")
-        if rest.strip().startswith(".branchtargets"):
-            listed = rest.strip()[len(".branchtargets") : -1]
-            found[name.strip()] = [target.strip() for target in listed.split(",")]
+    for at in reading.marks:
+        unit = reading.units[at]
+        # The name stands before the list or, as LLVM writes it, on a line of its own.
+        name, mark, listed = unit.text.partition(".branchtargets ")
+        if mark and unit.kind is Kind.DECLARATION:
+            before = reading.units[at - 1]
+            label = before.text if at and before.kind is Kind.LABEL else ""
+            found[name.rstrip(" :") or label] = [part.strip() for part in listed[:-1].split(",")]
     return found
 
 

@@ -3,7 +3,9 @@
 A flow-insensitive derivation of its own, over all definitions of a register. It keeps two sets:
 the pointers that an address may be based on (sums keep them, products and shifts do not), and
 every parameter that took part in any way. One pointer must be the base, and no other pointer of
-the entry may have taken part (a difference of two pointers is no index).
+the entry may have taken part; nor may a multiple of anything that a pointer and another value
+took part in, since the difference of two pointers is no index. What the entry hands to a call,
+to code that is not understood, or to memory may be written there.
 """
 
 import re
@@ -12,22 +14,25 @@ from dataclasses import dataclass
 
 from burnish.errors import RewriteError
 from burnish.ptx.checking.effects import Effects, names
+from burnish.ptx.checking.opcodes import PLAIN
 from burnish.ptx.checking.reader import Kind, Unit
 
-__all__ = ["Origins", "parameters"]
+__all__ = ["Origins", "parameters_of"]
 
 _UNKNOWN = -1
+_DIFFERENCE = -2
 _PARAMETER = re.compile(r"\.param\s+([^,()]*?)([%A-Za-z_$][\w$]*)\s*(\[[^\]]*\])?\s*(?=[,)])")
-_LOADS = frozenset({"ld", "ldu", "atom", "tex", "tld4", "multimem", "ldmatrix", "wmma"})
 _PRODUCTS = frozenset({"mul", "mul24", "shl", "shr", "div", "rem", "shf", "mma"})
 _SUMS_OF_PRODUCTS = frozenset({"mad", "mad24"})
 _WRITERS = frozenset({"st", "atom", "red", "cp", "multimem", "discard", "stmatrix", "wmma"})
+_ELSEWHERE = frozenset({"shared", "local", "const", "param"})
 _STRONG = frozenset({"volatile", "relaxed", "acquire", "mmio", "weak"})
 _OPERATORS = frozenset({"lu", "cv"})
+_MIXED = frozenset({_DIFFERENCE})
 _Sets = dict[str, frozenset[int]]
 
 
-def parameters(header: str) -> dict[str, int]:
+def parameters_of(header: str) -> dict[str, int]:
     """The entry's parameters by name; one that holds bytes (a struct) counts as unknown: -1."""
     found = list(_PARAMETER.finditer(header[header.find("(") :]))
     return {
@@ -44,6 +49,7 @@ class _Definition:
     bases: frozenset[str]
     sources: frozenset[str]
     known: frozenset[int] = frozenset()
+    multiplied: frozenset[str] = frozenset()
 
 
 class Origins:
@@ -53,23 +59,21 @@ class Origins:
         self._dependent = any(unit.opcode == "griddepcontrol" for unit in units) or any(
             "griddepcontrol" in unit.text for unit in units if unit.kind is Kind.GROUP
         )
-        numbers = parameters(header)
+        numbers = parameters_of(header)
         written = {name for unit in units for name in effects[unit].writes}
         definitions = [
             found for unit in units for found in _definitions(unit, effects[unit], numbers, written)
         ]
         self._bases = _spread([(item.target, item.bases, item.known) for item in definitions])
-        self._parts = _spread([(item.target, item.sources, item.known) for item in definitions])
-        self._pointers = self._used(units, _LOADS | _WRITERS) - {_UNKNOWN}
-        self._stored = self._used(units, _WRITERS)
+        written_to = [_written_to(unit, effects[unit]) for unit in units]
+        addresses = [_addresses(unit) for unit in units if not _is_elsewhere(unit)]
+        self._stored = self._from(written_to)
+        self._pointers = self._from(addresses) - {_UNKNOWN}
+        self._parts = _parts(definitions, self._pointers)
 
-    def _used(self, units: Iterable[Unit], opcodes: Collection[str]) -> frozenset[int]:
-        found: set[int] = set()
-        for unit in units:
-            if unit.opcode in opcodes and "param" not in unit.modifiers:
-                for name in _stores_to(unit) if opcodes is _WRITERS else _addresses(unit):
-                    found |= self._bases.get(name, frozenset())
-        return frozenset(found)
+    def _from(self, uses: Iterable[Collection[str]]) -> frozenset[int]:
+        nothing = frozenset[int]()
+        return nothing.union(*(self._bases.get(name, nothing) for use in uses for name in use))
 
     def check(self, plain: Unit, rewritten: Unit, allowed: Collection[int] | None) -> None:
         """Check that a load may have become non-coherent.
@@ -99,7 +103,7 @@ class Origins:
         address = _addresses(plain)
         bases = frozenset().union(*(self._bases.get(name, {_UNKNOWN}) for name in address))
         parts = frozenset().union(*(self._parts.get(name, {_UNKNOWN}) for name in address))
-        if len(bases) != 1 or _UNKNOWN in bases or parts & self._pointers != bases:
+        if len(bases) != 1 or _UNKNOWN in bases or parts & (self._pointers | _MIXED) != bases:
             return f"its address is not from exactly one parameter (from {sorted(bases)})"
         if bases & self._stored:
             return f"the entry writes through parameter {min(bases)}"
@@ -111,17 +115,33 @@ class Origins:
 def _definitions(
     unit: Unit, effects: Effects, numbers: Mapping[str, int], written: Collection[str]
 ) -> list[_Definition]:
+    if unit.kind not in {Kind.INSTRUCTION, Kind.GROUP}:
+        return []
     if effects.barrier or unit.kind is Kind.GROUP or unit.opcode == "call":
-        everything = effects.writes | (names(unit.text) & frozenset(written))
-        return [_Definition(name, effects.reads, effects.reads, _nowhere()) for name in everything]
+        nothing = frozenset[str]()
+        return [_Definition(name, nothing, nothing, _nowhere()) for name in names(unit.text)]
     targets = effects.writes
-    if unit.opcode in _LOADS:
-        known = _loaded(unit, numbers)
+    if unit.opcode not in PLAIN:
+        known = _loaded(unit, numbers) if unit.opcode == "ld" else _nowhere()
         return [_Definition(name, frozenset(), frozenset(), known) for name in targets]
-    bases = names(" ".join(_added(unit)))
+    added = _added(unit)
+    bases = names(" ".join(added))
     foreign = {name for name in bases if name not in written and not name.startswith("%")}
     known = _nowhere() if foreign else frozenset[int]()
-    return [_Definition(name, bases, effects.reads, known) for name in targets]
+    multiplied = names(" ".join(part for part in unit.operands[1:] if part not in added))
+    return [_Definition(name, bases, effects.reads, known, multiplied) for name in targets]
+
+
+def _parts(definitions: Sequence[_Definition], pointers: Collection[int]) -> _Sets:
+    """All that took part in each register; marked where a pointer was multiplied with others."""
+    edges = [(item.target, item.sources, item.known) for item in definitions]
+    plain = _spread(edges)
+    mixed: list[tuple[str, frozenset[str], frozenset[int]]] = []
+    for item in definitions:
+        taken = frozenset[int]().union(*(plain.get(name, ()) for name in item.multiplied))
+        if len(taken) > 1 and not taken.isdisjoint(pointers):
+            mixed.append((item.target, frozenset(), _MIXED))
+    return _spread(edges + mixed) if mixed else plain
 
 
 def _nowhere() -> frozenset[int]:
@@ -129,9 +149,9 @@ def _nowhere() -> frozenset[int]:
 
 
 def _loaded(unit: Unit, numbers: Mapping[str, int]) -> frozenset[int]:
-    """What a load brings: a parameter of 64 bits is a pointer, perhaps; memory is unknown."""
-    found = {numbers.get(name, _UNKNOWN) for name in names(unit.operands[1])}
-    return frozenset(found) if "param" in unit.modifiers and found else _nowhere()
+    """What a load brings: the value of one parameter, which may be a pointer, or the unknown."""
+    whole = "param" in unit.modifiers and unit.operands[0][0] != "{"
+    return frozenset({numbers.get(unit.operands[1].strip("[ ]"), _UNKNOWN) if whole else _UNKNOWN})
 
 
 def _added(unit: Unit) -> tuple[str, ...]:
@@ -149,10 +169,27 @@ def _addresses(unit: Unit) -> frozenset[str]:
     return names(" ".join(part for part in unit.operands if part.startswith("[")))
 
 
-def _stores_to(unit: Unit) -> frozenset[str]:
-    """The registers of what a unit writes to: its first address."""
+def _is_elsewhere(unit: Unit) -> bool:
+    """Whether it is no access that might be one of global memory."""
+    spaces = {part.partition("::")[0] for part in unit.modifiers}
+    return "global" not in spaces and not spaces.isdisjoint(_ELSEWHERE)
+
+
+def _written_to(unit: Unit, effects: Effects) -> frozenset[str]:
+    """The registers of what a unit may write to, and of pointers that it gives away.
+
+    A store's first address is written, and its value may be a pointer to write through later.
+    """
+    if effects.barrier or unit.opcode == "call":
+        return names(unit.text)
+    if unit.kind is Kind.GROUP:
+        writes = effects.ordered or any(access.store for access in effects.accesses)
+        return names(unit.text) if writes else frozenset()
+    if unit.opcode not in _WRITERS:
+        return frozenset()
     found = [part for part in unit.operands if part.startswith("[")]
-    return names(found[0]) if found else frozenset()
+    given = [part for part in unit.operands[1:] if not part.startswith("[")]
+    return names(" ".join(found[:1] + given))
 
 
 def _spread(

@@ -99,6 +99,9 @@ def edges(effects: Sequence[Effects]) -> dict[tuple[int, int], str]:
     _registers(effects, found)
     _chain(effects, found)
     _barriers(effects, found)
+    for at, effect in enumerate(effects[:-1]):
+        if effect.leads:
+            found.setdefault((at, at + 1), "it speaks of the very next statement")
     return found
 
 

@@ -6,6 +6,7 @@ A text is read line by line with a cache, since a rewritten text holds the lines
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -19,11 +20,18 @@ OPERATORS = frozenset({"ca", "cg", "cs", "lu", "cv", "wb", "wt"})
 PREFETCHES = frozenset({"L2::64B", "L2::128B", "L2::256B"})
 HINTS = re.compile(r'\.pragma "(?:nounroll|frequency \d+)";')
 
-_TRIVIA = re.compile(r"(?:\s+|//[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/|\.loc\b[^\n]*(?:\n|\Z))+")
+_LOC = (
+    r"\.loc[ \t]+\d+[ \t]+\d+[ \t]+\d+"
+    r"(?:[ \t]*,[ \t]*function_name[ \t]+[\w$+ \t]+,[ \t]*inlined_at(?:[ \t]+\d+){3})?"
+    r"[ \t\r]*(?://[^\n]*)?(?:\n|\Z)"
+)
+_TRIVIA = re.compile(rf"(?:\s+|//[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/|{_LOC})+")
+_LOC_LINE = re.compile(rf"(?<!\S){_LOC}")
 _LABEL = re.compile(r"([A-Za-z_$%][\w$]*)\s*:(?!:)")
 _PART = re.compile(r'//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/|"[^"\n]*"|[;{}]|/\*')
 _COMMENT = re.compile(r'("[^"\n]*")|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/')
-_GUARD = re.compile(r"@\s*(!?)\s*([%\w$]+)\s*")
+_GUARD = re.compile(r"@\s*(!?)\s*([%\w$]+)\s+")
+_OPCODE = re.compile(r"[A-Za-z]\w*(?:\.\w+(?:::\w+)*)*")
 _SPACES = re.compile(r"\s+")
 _TARGET_LIST = re.compile(r"\.(?:branchtargets|calltargets|callprototype)\b")
 
@@ -31,13 +39,14 @@ _TARGET_LIST = re.compile(r"\.(?:branchtargets|calltargets|callprototype)\b")
 class Kind(IntEnum):
     """What a unit is to the checker."""
 
-    LABEL = 0
-    INSTRUCTION = 1
+    INSTRUCTION = 0
+    LABEL = 1
     GROUP = 2
     DECLARATION = 3
     HINT = 4
     JUMP = 5
     END = 6
+    UNKNOWN = 7
 
 
 JUMPS = frozenset({"bra", "brx", "ret", "exit", "trap"})
@@ -71,6 +80,23 @@ class Unit:
         kept = [part for part in self.modifiers if not _is_policy(part)]
         return f"{self.guard} {self.opcode}.{'.'.join(kept)} {', '.join(self.operands)}"
 
+    @cached_property
+    def leaves(self) -> bool:
+        """Whether a brace group jumps, or may jump, to a label outside of itself."""
+        return self.kind is Kind.GROUP and _leaves(self.text, frozenset())
+
+
+def _leaves(text: str, outer: frozenset[str]) -> bool:
+    inner = [analyse(fold(span)) for span in split(text[1:-1]) or ()]
+    labels = outer.union(unit.text for unit in inner if unit.kind is Kind.LABEL)
+    return any(
+        unit.opcode == "brx"
+        or unit.kind is Kind.UNKNOWN
+        or (unit.opcode == "bra" and not labels.issuperset(unit.operands))
+        or (unit.kind is Kind.GROUP and _leaves(unit.text, labels))
+        for unit in inner
+    )
+
 
 def _is_policy(modifier: str) -> bool:
     return (
@@ -88,10 +114,12 @@ class Reading:
     Attributes:
         header: What stands before the body, without comments, white space folded.
         units: The body's units in the order of the text.
+        marks: The places of those that are no plain instructions.
     """
 
     header: str
-    units: tuple[Unit, ...]
+    units: Sequence[Unit]
+    marks: Sequence[int]
 
 
 class Reader:
@@ -113,9 +141,10 @@ class Reader:
         header = self._headers.get(raw)
         if header is None:
             header = self._headers[raw] = fold(raw)
-        return Reading(header, self._body(text[start + 1 :]))
+        units = self._body(text[start + 1 :])
+        return Reading(header, units, [at for at, unit in enumerate(units) if unit.kind])
 
-    def _body(self, text: str) -> tuple[Unit, ...]:
+    def _body(self, text: str) -> Sequence[Unit]:
         units: list[Unit] = []
         lines = self._lines
         held = ""
@@ -132,7 +161,7 @@ class Reader:
         units.pop()
         if self._units["}"] in units:
             raise RewriteError("reading: something follows the end of the entry's body")
-        return tuple(units)
+        return units
 
     def _learn(self, piece: str) -> tuple[Unit, ...] | None:
         spans = split(piece)
@@ -141,11 +170,17 @@ class Reader:
         return found
 
     def unit(self, span: str) -> Unit:
-        """The unit of one statement's text, the same one for the same text."""
+        """The unit of one statement's text, the same one for the same text.
+
+        Raises:
+            RewriteError: It has not the form of a statement.
+        """
         text = fold(span)
         unit = self._units.get(text)
         if unit is None:
             unit = self._units[text] = analyse(text)
+        if unit.kind is Kind.UNKNOWN:
+            raise RewriteError(f"reading: not the form of a statement: {text[:200]!r}")
         return unit
 
 
@@ -157,7 +192,9 @@ def _body_start(text: str) -> int:
 
 
 def fold(text: str) -> str:
-    """The text without comments, every run of white space as one blank."""
+    """The text without comments and line marks, every run of white space as one blank."""
+    if ".loc" in text:
+        text = _LOC_LINE.sub(" ", text)
     if "/" in text:
         text = _COMMENT.sub(lambda match: match[1] or " ", text)
     return _SPACES.sub(" ", text).strip()
@@ -227,13 +264,12 @@ def _instruction(text: str) -> Unit:
     if match:
         guard, at = match[1] + match[2], match.end()
     name, _, rest = text[at:-1].strip().partition(" ")
-    opcode, *modifiers = _parts(name)
+    found = operands(rest)
+    if not _OPCODE.fullmatch(name) or any(part.startswith((".", ":")) for part in found):
+        return Unit(text, Kind.UNKNOWN)
+    opcode, *modifiers = name.split(".")
     kind = Kind.JUMP if opcode in JUMPS else Kind.INSTRUCTION
-    return Unit(text, kind, guard, opcode, tuple(modifiers), operands(rest))
-
-
-def _parts(name: str) -> list[str]:
-    return name.split(".")
+    return Unit(text, kind, guard, opcode, tuple(modifiers), found)
 
 
 def operands(text: str) -> tuple[str, ...]:
