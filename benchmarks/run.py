@@ -80,6 +80,7 @@ BENCHMARKS = (
         ("shim.py", "--rounds", "15"),
         with_ptxas,
     ),
+    Benchmark("rewrites", ("rewrites.py", "--assert", "--profile"), ("rewrites.py", "21")),
     Benchmark("inputs", ("inputs.py",), ("inputs.py", "64")),
     Benchmark(
         "simulated",

@@ -35,7 +35,7 @@ class Lives:
     kills: tuple[tuple[int, ...], ...]
     halves: tuple[int, ...]
     survives: tuple[bool, ...]
-    touched_by: tuple[tuple[int, ...], ...]
+    touched_by: Sequence[Sequence[int]]
 
     @cached_property
     def costs(self) -> list[int]:
@@ -65,7 +65,7 @@ def lives(body: Body, block: Block) -> Lives:
         kills=tuple(_numbers(place, kills) for _, kills in pairs),
         halves=tuple(_room(rooms, name) for name in names),
         survives=tuple(name in again or outside[name] - {block.index} != set() for name in names),
-        touched_by=tuple(map(tuple, touched)),
+        touched_by=touched,
     )
 
 

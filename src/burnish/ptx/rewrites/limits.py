@@ -14,8 +14,10 @@ __all__ = ["apply", "controls"]
 
 _NONE = "none"
 _REGISTERS, _BLOCKS = "maxnreg", "minnctapersm"
-# Those that a search should try first, then the other multiples of 8.
+# Those that a search should try first, then the other multiples of 8. Few registers serialise
+# wgmma, or it is refused (C7511, C7602).
 _USUAL_REGISTERS = (255, 168, 128, 96, 80, 64, 48, 40, 32)
+_USUAL_OF_WGMMA = (255, 240, 224, 208, 192, 168)
 _ALL_REGISTERS = range(32, 256, 8)
 _BLOCK_COUNTS = (1, 2, 3, 4, 6, 8)
 _THREADS_OF_A_MULTIPROCESSOR = 2048
@@ -29,18 +31,19 @@ def controls(body: Body) -> tuple[Control, ...]:
     None where it moves registers between its warps, as it is then written for one number of them;
     a number of blocks needs a block size.
     """
-    if not body.is_entry or _moves_registers(body):
+    opcodes = {one.opcode for statement in body.statements for one in flat(statement)}
+    if not body.is_entry or "setmaxnreg" in opcodes:
         return ()
-    header = bare(body.header)
-    exotic = [count for count in _ALL_REGISTERS if count not in _USUAL_REGISTERS]
+    usual = _USUAL_OF_WGMMA if "wgmma" in opcodes else _USUAL_REGISTERS
+    exotic = [count for count in _ALL_REGISTERS if count not in usual]
     found = [
         _control(
             _REGISTERS,
-            Choice((_NONE, *_USUAL_REGISTERS, *exotic), usual_count=1 + len(_USUAL_REGISTERS)),
+            Choice((_NONE, *usual, *exotic), usual_count=1 + len(usual)),
             "Most registers a thread may use, instead of what is said.",
         )
     ]
-    fits = _most_blocks(header)
+    fits = _most_blocks(bare(body.header))
     if fits:
         found.append(
             _control(
@@ -80,9 +83,3 @@ def _most_blocks(header: str) -> tuple[int, ...]:
     threads = prod(map(int, size[1].replace(",", " ").split()))
     most = _THREADS_OF_A_MULTIPROCESSOR // threads
     return tuple(n for n in _BLOCK_COUNTS if n <= most and (said is None or n != int(said[1])))
-
-
-def _moves_registers(body: Body) -> bool:
-    return any(
-        one.opcode == "setmaxnreg" for statement in body.statements for one in flat(statement)
-    )

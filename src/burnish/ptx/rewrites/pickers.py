@@ -45,15 +45,15 @@ def run(graph: Graph, picker: Picker, window: int) -> list[int]:
     roots = [number for number, count in enumerate(waiting) if count == 0]
     if window == 0 or window >= size:
         return _run_freely(graph, picker, waiting, roots)
-    order: list[int] = []
+    offer, take, order = picker.offer, picker.take, list[int]()
     later = roots  # those that may come next but for the window, smallest first
     placed, oldest = bytearray(size + 1), 0
     while len(order) < size:
         while placed[oldest]:
             oldest += 1
         while later and later[0] < oldest + window:
-            picker.offer(heappop(later))
-        number = picker.take()
+            offer(heappop(later))
+        number = take()
         placed[number] = 1
         order.append(number)
         for after in graph.after[number]:
@@ -148,46 +148,50 @@ class ByLives:
     """From the end: the statement before which the fewest registers are alive."""
 
     def __init__(self, lives: Lives, noise: Sequence[int] | None) -> None:
-        self._lives = lives
-        self._size = size = len(lives.costs)
+        size, costs, touched = len(lives.costs), lives.costs, lives.touched_by
+        if noise is not None:
+            costs = [
+                cost if word < 0 else word % (2 * _SPREAD + 1) - _SPREAD
+                for cost, word in zip(costs, noise, strict=True)
+            ]
+            touched = [[number for number in one if noise[number] < 0] for one in touched]
+        self._size, self._touched = size, touched
+        self._reads, self._kills = lives.reads, lives.kills
+        self._rooms = [halves * size for halves in lives.halves]
         self._alive = bytearray(lives.survives)
-        self._costs = list(lives.costs)
-        self._chance = [-1] * size if noise is None else noise
-        self._offered = bytearray(size)
-        self._keys: list[int] = []
+        self._keys = [(cost + _MOST) * size + number for number, cost in enumerate(costs)]
+        self._is_offered = bytearray(size)
+        self._offered: list[int] = []  # keys, some of them no longer true
 
     def offer(self, number: int) -> None:
         """Remember it by what it costs now."""
-        self._offered[number] = 1
-        heappush(self._keys, self._key(number))
+        self._is_offered[number] = 1
+        heappush(self._offered, self._keys[number])
 
     def take(self) -> int:
         """The one that costs least now; of several, the last as written."""
-        while True:
-            key = heappop(self._keys)
+        keys, offered, is_offered = self._keys, self._offered, self._is_offered
+        key = heappop(offered)
+        number = key % self._size
+        while not is_offered[number] or key != keys[number]:
+            key = heappop(offered)
             number = key % self._size
-            if self._offered[number] and key == self._key(number):
-                break
-        self._offered[number] = 0
-        for register in self._lives.kills[number]:
-            if self._alive[register]:
-                self._turn(register, 0)
-        for register in self._lives.reads[number]:
-            if not self._alive[register]:
-                self._turn(register, 1)
+        is_offered[number] = 0
+        alive = self._alive
+        for register in self._kills[number]:
+            if alive[register]:
+                alive[register] = 0
+                self._add(register, self._rooms[register])
+        for register in self._reads[number]:
+            if not alive[register]:
+                alive[register] = 1
+                self._add(register, -self._rooms[register])
         return number
 
-    def _key(self, number: int) -> int:
-        word = self._chance[number]
-        cost = self._costs[number] if word < 0 else word % (2 * _SPREAD + 1) - _SPREAD
-        return (cost + _MOST) * self._size + number
-
-    def _turn(self, register: int, alive: int) -> None:
-        """A register becomes alive or free: what reads or kills it costs less or more."""
-        self._alive[register] = alive
-        change = -self._lives.halves[register] if alive else self._lives.halves[register]
-        costs, offered = self._costs, self._offered
-        for number in self._lives.touched_by[register]:
-            costs[number] += change
-            if offered[number]:
-                heappush(self._keys, self._key(number))
+    def _add(self, register: int, room: int) -> None:
+        """Let what reads or kills a register cost more or less."""
+        keys, is_offered = self._keys, self._is_offered
+        for number in self._touched[register]:
+            keys[number] += room
+            if is_offered[number]:
+                heappush(self._offered, keys[number])
