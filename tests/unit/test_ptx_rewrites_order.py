@@ -153,14 +153,20 @@ def test_nothing_comes_from_beyond_the_window(window: int) -> None:
             left.remove(number)
 
 
-def test_a_block_with_one_order_has_no_control() -> None:
-    body = body_of("add.s32 %r1, %r2, 1; add.s32 %r1, %r1, 1; st.global.u32 [%rd1], %r1; ret;")
-    assert order.controls(body) == ()
+@pytest.mark.parametrize(
+    "code",
+    [
+        "add.s32 %r1, %r2, 1; add.s32 %r1, %r1, 1; st.global.u32 [%rd1], %r1; ret;",
+        "mov.u32 %r1, 1; mov.u32 %r2, 1; ret;",
+    ],
+)
+def test_a_block_with_little_to_order_has_no_control(code: str) -> None:
+    assert order.controls(body_of(code)) == ()
 
 
 def test_what_a_pragma_speaks_of_stays_behind_it() -> None:
     code = '.pragma "used_bytes_mask 0x3"; ld.global.u32 %r1, [%rd1]; mov.u32 %r2, 2; ret;'
-    body = body_of(f"mov.u32 %r3, 1; {code}")
+    body = body_of(f"mov.u32 %r3, 1; mov.u32 %r4, 1; {code}")
     for seed in range(1, 20):
         draft = Draft(body)
         order.apply(draft, {"ptx.schedule": f"source/0/{seed}"})

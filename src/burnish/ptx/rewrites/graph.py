@@ -17,6 +17,7 @@ from burnish.ptx.statements import flat
 
 __all__ = ["Graph", "graphs"]
 
+_FEWEST = 3
 _FAR, _NEAR, _OTHER_MEMORY, _NO_MEMORY = range(4)
 _FARTHEST = frozenset({"generic", "global", "local"})
 
@@ -114,16 +115,22 @@ class Graph:
 
 @once
 def graphs(body: Body) -> dict[int, Graph]:
-    """The blocks whose statements have more than one order, by number."""
+    """The blocks of at least three statements that may move in more than one order, by number."""
     found = {block.index: _graph(body, block) for block in body.blocks}
     return {index: graph for index, graph in found.items() if graph is not None}
 
 
 def _graph(body: Body, block: Block) -> Graph | None:
-    """What is known of a block; None where it has one order."""
+    """What is known of a block; None where it has one order, or little that may move."""
     first, statements = block.first, body.statements[block.first : block.last]
+    free = [
+        number
+        for number, one in enumerate(statements)
+        if isinstance(one, Instruction) and not one.pinned
+    ]
     pairs = edges(body, block)
-    if len({one for one, other in pairs if other == one + 1}) >= len(statements) - 1:
+    neighbours = {one for one, other in pairs if other == one + 1}
+    if len(free) < _FEWEST or len(neighbours) >= len(statements) - 1:
         return None
     after: list[list[int]] = [[] for _ in statements]
     for one, other in pairs:
@@ -131,11 +138,7 @@ def _graph(body: Body, block: Block) -> Graph | None:
     memory = [_memory(one) for one in statements]
     return Graph(
         first=first,
-        free=[
-            number
-            for number, one in enumerate(statements)
-            if isinstance(one, Instruction) and not one.pinned
-        ],
+        free=free,
         after=after,
         memory=memory,
         uses=_uses(memory, after),
