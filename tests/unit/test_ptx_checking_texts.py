@@ -2,6 +2,7 @@
 
 import ast
 import re
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -87,3 +88,51 @@ def test_a_checker_imports_nothing_that_rewrites(path: Path) -> None:
         for name in names:
             own = name == "burnish.errors" or name.startswith("burnish.ptx.checking")
             assert own or not name.startswith("burnish"), name
+
+
+def damaged(text: str, rng: Random) -> str:
+    """One character of the text lost, doubled, changed, or two places changed over."""
+    at, to = rng.randrange(len(text)), rng.randrange(len(text))
+    return rng.choice(
+        (
+            text[:at] + text[at + 1 :],
+            text[:at] + text[at] + text[at:],
+            text[:at] + rng.choice('{};:.,%@"/*[]()_!$0a \n') + text[at + 1 :],
+            text[:at] + text[to : to + 30] + text[at:],
+            text[:at] + text[at + rng.randrange(200) :],
+        )
+    )
+
+
+def is_refused(checker: Checker, text: str) -> bool:
+    try:
+        checker.check(text)
+    except RewriteError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_damage_is_refused_and_nothing_else_happens(name: str) -> None:
+    checker = Checker(ENTRIES[name])
+    rng = Random(name)
+    texts = [damaged(ENTRIES[name], rng) for _ in range(60)]
+    assert sum(is_refused(checker, text) for text in texts) > 15
+    for text in texts[:5]:
+        with suppress(RewriteError):
+            assert not is_refused(Checker(text), text)
+
+
+# What follows a return or a branch without a choice is not reached, so it may stand twice.
+ANY_STATEMENT = re.compile(r"\s*(?:@!?%\w+\s+)?(?!ret\b|bra\b)[a-z][\w.:]*[^{}]*;\s*")
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_statement_that_is_lost_or_doubled_is_missed(name: str) -> None:
+    checker = Checker(ENTRIES[name])
+    lines = ENTRIES[name].split("\n")
+    found = [at for at, line in enumerate(lines) if ANY_STATEMENT.fullmatch(line)]
+    for at in found[:: len(found) // 25 + 1]:
+        for copies in ([], [lines[at], lines[at]]):
+            text = "\n".join([*lines[:at], *copies, *lines[at + 1 :]])
+            assert is_refused(checker, text), lines[at]
