@@ -1,11 +1,11 @@
 """How long results take, by class of instruction: what orders by the longest path go by.
 
-Cycles of a dependent issue, rounded; only their proportions matter. They follow published
-microbenchmarks: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking"
-(2018; 4 cycles for arithmetic, 8 for double precision), Abdelkhalik et al., "Demystifying the
-Nvidia Ampere Architecture through Microbenchmarking and Instruction-level Analysis" (2022) and
-Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking"
-(2024; about 480 cycles for global memory, 30 for shared memory, 20 to 33 for mma).
+Cycles of a dependent issue, rounded to what is alike from sm_80 on: only proportions matter. Such
+figures are measured in Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via
+Microbenchmarking" (arXiv:1804.06826), Abdelkhalik et al., "Demystifying the Nvidia Ampere
+Architecture through Microbenchmarking and Instruction-level Analysis" (arXiv:2208.11174) and Luo et
+al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture" (arXiv:2402.13499). Those of
+classes that they leave out are guesses.
 """
 
 from collections.abc import Mapping
