@@ -99,7 +99,7 @@ def _parameter_addresses(units: Collection[Unit], header: str) -> set[str]:
     moved = Counter(
         unit.operands[0]
         for unit in units
-        if unit.opcode == "mov" and unit.operands[-1] in parameters and not unit.guard
+        if unit.opcode == "mov" and unit.operands[1:2] and unit.operands[1] in parameters
     )
     named = Counter(name for unit in units for name in names(_perhaps_written(unit)))
     return parameters.union(name for name, count in moved.items() if named[name] == count)

@@ -27,6 +27,7 @@ _SUMS_OF_PRODUCTS = frozenset({"mad", "mad24"})
 _WRITERS = frozenset({"st", "atom", "red", "cp", "multimem", "discard", "stmatrix", "wmma"})
 _ELSEWHERE = frozenset({"shared", "local", "const", "param"})
 _STRONG = frozenset({"volatile", "relaxed", "acquire", "mmio", "weak"})
+_NARROW = frozenset({"u8", "s8", "u16", "s16", "u32", "s32"})
 _OPERATORS = frozenset({"lu", "cv"})
 _MIXED = frozenset({_DIFFERENCE})
 _Sets = dict[str, frozenset[int]]
@@ -160,7 +161,7 @@ def _added(unit: Unit) -> tuple[str, ...]:
         return ()
     if unit.opcode in _SUMS_OF_PRODUCTS:
         return unit.operands[3:]
-    if unit.opcode == "cvt" and unit.modifiers[-1][1:] in {"8", "16", "32"}:
+    if unit.opcode == "cvt" and not _NARROW.isdisjoint(unit.modifiers[-1:]):
         return ()
     return unit.operands[1:]
 
