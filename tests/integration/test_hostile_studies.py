@@ -125,8 +125,9 @@ def test_the_study_ends_with_a_verdict_on_a_good_one(
     assert result.outcome in {Outcome.SAME, Outcome.UNSURE}
     (winner,) = result.winners
     assert trials[str(winner.trial.config[WHICH])].status is Status.OK
-    # Both are medians of the plain build: before the search, and in fresh processes after it.
-    assert winner.verdict.baseline == pytest.approx(result.baseline.figures["runtime"], rel=0.5)
+    # Both are medians of the plain build, before the search and in fresh processes after it; on a
+    # machine that others use, its cores differ that much between the two.
+    assert 0.25 < winner.verdict.baseline / result.baseline.figures["runtime"] < 4
     assert dict(result.counts.failed) == Counter(status.value for status, _ in REASONS.values())
 
 
