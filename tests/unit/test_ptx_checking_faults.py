@@ -324,8 +324,8 @@ ORDERS = {
         "mov.b32 %r3, 1;\nmov.b32 %r2, 0;",
     ),
     "register limit set": (
-        "setmaxnreg.dec.sync.aligned.u32 24;\nbar.sync 0;",
         "setmaxnreg.dec.sync.aligned.u32 24;\nadd.s32 %r2, %r3, 1;",
+        "bar.sync 0;\nadd.s32 %r2, %r3, 1;",
     ),
     "carry over a call": (
         "addc.u32 %r3, %r4, 0;\ncall.uni foo, (%r1);",

@@ -21,10 +21,12 @@ PLAIN = _words(
 )
 CONVERGENT = _words("shfl vote match redux activemask elect mma movmatrix")
 HINTS = _words("prefetch prefetchu applypriority")
-# They keep the order of all memory. The destination is the first operand unless it is an address.
+# They keep the order of all memory; the destination is the first operand unless it is an address.
+# `setmaxnreg` is left out: what is computed with how many registers is the author's choice, so
+# that it is a barrier like any opcode that is not here.
 ORDERED = _words(
     "atom mbarrier clusterlaunchcontrol multimem suld sured sust tensormap red fence membar bar "
-    "barrier griddepcontrol setmaxnreg tcgen05 call cp st wgmma ld"
+    "barrier griddepcontrol tcgen05 call cp st wgmma ld"
 )
 WRITE_FIRST = _words("atom mbarrier clusterlaunchcontrol suld ld")
 STRONG = _words("volatile relaxed acquire release mmio async bulk")
