@@ -154,6 +154,9 @@ def test_what_is_not_understood_touches_all_that_it_names() -> None:
     odd = parsed("ld .global.b32 %r1, [%rd1;")
     assert (odd.opcode, odd.pinned) == ("", True)
     assert odd.reads == odd.writes == {"%r1", "%rd1"}
+    bank = parsed("ld.const[2].b32 %r1, [%r2];")
+    assert (bank.opcode, bank.pinned) == ("", True)
+    assert bank.reads == bank.writes == {"%r1", "%r2"}
 
 
 def test_the_parts_of_an_instruction() -> None:

@@ -21,7 +21,10 @@ _WHOLE = re.compile(
     r"(?:(?:\s+|(?=[\[{]))(?P<rest>[^.\s].*?))?\s*;",
     re.DOTALL,
 )
-_OPERAND = re.compile(r"((?:[^,\[\]{}()]|\[[^\]]*\]|\{[^}]*\}|\([^)]*\))+)(?:,|$)")
+# An address in brackets is an operand of its own: nothing follows it.
+_OPERAND = re.compile(
+    r"\s*(\[[^\]]*\]\s*|(?!\[)(?:[^,\[\]{}()]|\[[^\]]*\]|\{[^}]*\}|\([^)]*\))+)(?:,|$)"
+)
 _WORD = re.compile(r"(?<![\w$%.])[A-Za-z_$%][\w$%]*")
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)")
 _DECLARED = re.compile(r"([A-Za-z_$%][\w$%]*)\s*(?:<\s*(\d+)\s*>)?\s*(?=[,;])")
