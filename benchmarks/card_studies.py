@@ -9,19 +9,16 @@ may be accepted.
 """
 
 import argparse
-import json
 import sys
 import tempfile
 import time
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from benchmarks.cards import EXAMPLES, card
+from benchmarks.cards import EXAMPLES, made, write
 from benchmarks.host_studies import CANDIDATES, Row, Shelf, row, study
 
-from burnish import __version__
 from burnish.bundle.launch import read_launch
 from burnish.devices.cuda import open_cuda
 from burnish.model.code import Code
@@ -51,7 +48,7 @@ def main() -> int:
         rows.append(null_study(name, images[name], said.seed + number))
         last = rows[-1]
         print(name, last["wall_s"], last["verdict"], last["ratio"], last["interval"], flush=True)
-        save(said, rows)
+        write(said.results, {"about": made(said), "studies": rows})
     accepted = sum(one["verdict"] == Outcome.BETTER.value for one in rows)
     print(f"{accepted} of {len(rows)} null studies accepted a candidate")
     return int(accepted > 0)
@@ -96,18 +93,6 @@ def small(name: str) -> Workload:
         moved_bytes=None,
         operations=None,
     )
-
-
-def save(said: argparse.Namespace, rows: list[Row]) -> None:
-    """Write everything so far."""
-    about = {
-        "made_by": " ".join(["python -m benchmarks.card_studies", *sys.argv[1:]]),
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "burnish": __version__,
-        **card(),
-    }
-    said.results.parent.mkdir(parents=True, exist_ok=True)
-    said.results.write_text(json.dumps({"about": about, "studies": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

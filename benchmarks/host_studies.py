@@ -18,18 +18,15 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from burnish import __version__
 from burnish.bundle.launch import LaunchFile
 from burnish.devices.host import open_host
-from burnish.devices.port import Device, Regime
-from burnish.evaluate.bench import Bench
+from burnish.devices.port import Device
 from burnish.evaluate.compiled import Compiled
-from burnish.evaluate.lane import LaneSetup
-from burnish.measure.sitting import Contender
 from burnish.model.binary import Binary, Facts
 from burnish.model.code import Code
 from burnish.model.control import Choice, Control, Layer, Risk
@@ -41,9 +38,9 @@ from burnish.model.trial import Status, Trial
 from burnish.model.verdict import Outcome
 from burnish.model.workload import Buffer, Role, Scalar, Workload
 from burnish.store.store import open_store
+from burnish.tuning.bench import bench_of
 from burnish.tuning.device import choose_device
 from burnish.tuning.prepare import Measured
-from burnish.tuning.rules import rules_for
 from burnish.tuning.study import begin
 from burnish.tuning.task import Task
 from burnish.tuning.tune import Run, tune
@@ -128,32 +125,25 @@ def study(
     observe: Callable[[Trial], None] = lambda _trial: None,
     open_device: Callable[[], Device] = open_host,
 ) -> Result:
-    """Run a whole study over everything on a shelf, as `tune` does; the host's caches are warm."""
+    """Run a whole study over everything on a shelf, as `tune` does."""
     is_host = shelf.arch == platform.machine()
-    kind, regime = ("host", Regime.WARM) if is_host else ("cuda", Regime.COLD)
     task = Task(
         kernel=Path("shelf.c" if is_host else "shelf.ptx"),
-        device=kind,
-        regime=regime,
         evaluations=len(shelf.images),
         seed=seed,
     )
-    device = choose_device(task)
+    device = replace(choose_device(task), open=open_device)
+    task = replace(task, device=device.kind, regime=device.regime)
     launch = LaunchFile(shelf.entry, tuple(workloads), "")
     plain = shelf.compile(shelf.space.default)
     assert plain.binary is not None
-    setup = LaneSetup(
-        open_device=open_device,
-        baseline=Contender(plain.binary.image, shelf.entry),
-        workloads=launch.workloads,
-        regime=regime,
-        seed=seed,
-    )
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="burnish-"))
         store = stack.enter_context(open_store(f"sqlite:///{folder}/studies.sqlite"))
         name, recorded = begin(task, shelf, Measured(device, launch), store)
-        bench = stack.enter_context(Bench(setup, seed, rules_for(kind)))
+        bench = stack.enter_context(
+            bench_of(task, device, plain.binary, shelf.entry, launch.workloads)
+        )
         return Run(task, shelf, plain, store, name, observe).measured(recorded, bench)
 
 
@@ -224,13 +214,15 @@ def _short(figure: float | None) -> float | None:
     return None if figure is None else round(figure, 5)
 
 
-def about() -> Row:
+def about(said: argparse.Namespace) -> Row:
     """Machine, date and versions."""
     argv = ["gcc", "--version"]
     gcc = subprocess.run(argv, capture_output=True, text=True, check=True)
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "arguments": sys.argv[1:],
+        "arguments": {
+            name: value for name, value in vars(said).items() if not isinstance(value, Path)
+        },
         "machine": choose_device(Task(kernel=Path("any.c"))).name,
         "cores": len(os.sched_getaffinity(0)),
         "load": [round(one, 2) for one in os.getloadavg()],
@@ -285,7 +277,7 @@ def faults(rows: Sequence[Row]) -> list[str]:
 def main() -> int:
     """Run the studies; returns the exit code."""
     said = asked()
-    head = about()
+    head = about(said)
     rows: list[Row] = []
     for one in studies(said):
         rows.append(one)
