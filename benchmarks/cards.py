@@ -84,7 +84,8 @@ def row(name: str, asked: argparse.Namespace) -> dict[str, object]:
             output=asked.acfs / acf if asked.acfs else None,
         )
         try:
-            told = document(*tune(task), asked.seed)
+            result, files = tune(task)
+            told = document(result, [Path(file.name) for file in files], asked.seed)
         except BurnishError as error:
             told = {"error": f"{type(error).__name__}: {error}"}
     return {"kernel": name, "wall_s": round(time.perf_counter() - started, 2), **told}
@@ -93,25 +94,37 @@ def row(name: str, asked: argparse.Namespace) -> dict[str, object]:
 def save(asked: argparse.Namespace, rows: Sequence[dict[str, object]]) -> None:
     """Write everything so far."""
     about = {
-        "made_by": " ".join(sys.argv),
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "burnish": __version__,
         "regime": asked.regime,
         "layers": asked.layers or "all",
         "allowed": asked.allow,
         "evaluations": asked.evaluations,
-        **card(),
     }
-    asked.results.parent.mkdir(parents=True, exist_ok=True)
-    asked.results.write_text(json.dumps({"about": about, "kernels": rows}, indent=1) + "\n")
+    write(asked.results, {"about": made(asked) | about, "kernels": rows})
 
 
-def card() -> dict[str, object]:
-    """Model and driver."""
+def made(asked: argparse.Namespace) -> dict[str, object]:
+    """How data were made, on which card and when; places of this machine are nobody's business."""
     from burnish.devices.cuda_gpu import gpus
 
     found = gpus()[0]
-    return {"device": found.name, "driver": found.driver}
+    words = [
+        f"--{name} {value}"
+        for name, value in vars(asked).items()
+        if value not in {None, ""} and not isinstance(value, Path)
+    ]
+    return {
+        "made_by": " ".join([Path(sys.argv[0]).name, *words]),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "burnish": __version__,
+        "device": found.name,
+        "driver": found.driver,
+    }
+
+
+def write(results: Path, data: dict[str, object]) -> None:
+    """Write a file of data anew."""
+    results.parent.mkdir(parents=True, exist_ok=True)
+    results.write_text(json.dumps(data, indent=1) + "\n")
 
 
 def line(row: dict[str, object]) -> str:
