@@ -81,6 +81,7 @@ class Lane:
     """A device with the plain build on it, and a session a workload."""
 
     def __init__(self, setup: LaneSetup) -> None:
+        self.setup = setup
         stage(OPENING, within_s=_OPEN_S)
         self.device = setup.open_device()
         stage("loading the plain build", within_s=_OPEN_S)
@@ -89,8 +90,6 @@ class Lane:
         self.examiner = Examiner(self.device, self.baseline, setup.workloads, setup.checking)
         self.examiner.prepare(watched=_launching)
         self._timed = [workload.name for workload in setup.workloads if not workload.held_out]
-        self.moved_bytes = [workload.moved_bytes for workload in setup.workloads]
-        self.must_repeat = setup.must_repeat
         self._is_warm = False
 
     def sessions(self) -> dict[str, Session]:
@@ -155,7 +154,7 @@ class Plain:
         started = time.perf_counter()
         stage("checking the plain build")
         finding = lane.examiner.examine(lane.baseline)
-        if lane.must_repeat and not finding.is_right:
+        if lane.setup.must_repeat and not finding.is_right:
             raise LaunchError(f"the baseline is not repeatable: {finding.message}")
         check_s = time.perf_counter() - started
         rounds = lane.rounds([], Rounding(_SCALE_SAMPLES), [0])
@@ -178,7 +177,8 @@ def _methods(sessions: Mapping[str, Session]) -> FrozenMap[str]:
 
 def _bandwidth_gbps(lane: Lane) -> float | None:
     """What the memory moves at most, where anybody says what a launch has to move."""
-    if not isinstance(lane.device, Roofed) or not any(lane.moved_bytes):
+    is_wanted = any(workload.moved_bytes for workload in lane.setup.workloads)
+    if not isinstance(lane.device, Roofed) or not is_wanted:
         return None
     stage("measuring the memory")
     return lane.device.bandwidth_gbps()

@@ -69,13 +69,12 @@ def without_value(argv: Sequence[str], table: Sequence[Option] = PTXAS) -> str:
     known = _index(table)
     words = iter(argv)
     for word in words:
-        option, value = known.get(word), ""
-        if option is not None and option.takes is not Takes.NOTHING and word != "-O":
-            value = next(words, "")
-        elif option is None:
-            name, equals, value = word.partition("=")
-            option = known.get(name) if equals else None
-        if option is not None and option.takes is not Takes.NOTHING and not value:
+        option, value = _match(word, known)
+        if word == "-O":  # it does not look at the next word
+            return word
+        if option is None or option.takes is Takes.NOTHING:
+            continue
+        if not (next(words, "") if value is None else value):
             return word
     return ""
 

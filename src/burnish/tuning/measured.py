@@ -129,24 +129,22 @@ def _metered(
         return timed
     confirmation = bench.confirm_energy([one for one, _ in able])
     judgement = judge(confirmation.evidence, ENERGY_RULE)
-    winners = []
-    for place in judgement.ranking:
-        one, by_time = able[place]
-        by_energy = winner_of(one.trial, place, confirmation, judgement)
-        first, second = (
-            (by_time, by_energy) if objective.minimize[0] == "runtime" else (by_energy, by_time)
-        )
-        winners.append(replace(first, others=(second.verdict,)))
+    pairs = [
+        (by_time, winner_of(one.trial, place, confirmation, judgement))
+        for place in judgement.ranking
+        for one, by_time in [able[place]]
+    ]
+    found = replace(timed, confirmations=(*timed.confirmations, confirmation))
     if objective.minimize[0] == "runtime":
-        winners.sort(key=lambda one: one.verdict.tuned)
-    return replace(
-        timed,
-        winners=tuple(winners),
-        confirmations=(*timed.confirmations, confirmation),
-        resolution=(
-            timed.resolution if objective.minimize[0] == "runtime" else judgement.resolution
-        ),
-    )
+        pairs.sort(key=lambda pair: pair[0].verdict.tuned)
+        return replace(found, winners=tuple(_beside(*pair) for pair in pairs))
+    winners = tuple(_beside(by_energy, by_time) for by_time, by_energy in pairs)
+    return replace(found, winners=winners, resolution=judgement.resolution)
+
+
+def _beside(first: Winner, second: Winner) -> Winner:
+    """One winner with what was decided about it on two metrics."""
+    return replace(first, others=(second.verdict,))
 
 
 def _front(found: Confirmed, baseline: Trial, objective: Objective) -> Confirmed:
