@@ -37,6 +37,7 @@ REASONS = {
 }
 HARMLESS = {"changes_floats", "good", "prints"}  # what they do is undone, or thrown away
 SLOW = library((HOSTILE / "good.c").read_text(), ("-O0",))  # others come to the end of a study
+GOES = 3
 BEFORE, AFTER = "good before ", "good after "
 LATE = """
 void kernel(const float *in, float *out, int n) {
@@ -82,6 +83,26 @@ def processes() -> list[int]:
 
 @pytest.fixture(scope="module")
 def ended() -> tuple[Result, dict[str, Trial]]:
+    """A study of good and hostile candidates; anew where others took this machine's cores."""
+    found = hostile_study()
+    for _ in range(GOES - 1):
+        if not found[0].winners or baseline_after(found[0]) == baseline_before(found[0]):
+            break
+        found = hostile_study()
+    return found
+
+
+def baseline_before(result: Result) -> object:
+    """The plain build's time before the search, as near as two medians are on calm cores."""
+    return pytest.approx(result.baseline.figures["runtime"], rel=0.5)
+
+
+def baseline_after(result: Result) -> float:
+    """Its time in fresh processes after the search."""
+    return result.winners[0].verdict.baseline
+
+
+def hostile_study() -> tuple[Result, dict[str, Trial]]:
     trials: dict[str, Trial] = {}
 
     def see(trial: Trial) -> None:
@@ -125,9 +146,7 @@ def test_the_study_ends_with_a_verdict_on_a_good_one(
     assert result.outcome in {Outcome.SAME, Outcome.UNSURE}
     (winner,) = result.winners
     assert trials[str(winner.trial.config[WHICH])].status is Status.OK
-    # Both are medians of the plain build, before the search and in fresh processes after it; on a
-    # machine that others use, its cores differ that much between the two.
-    assert 0.25 < winner.verdict.baseline / result.baseline.figures["runtime"] < 4
+    assert baseline_after(result) == baseline_before(result)
     assert dict(result.counts.failed) == Counter(status.value for status, _ in REASONS.values())
 
 
