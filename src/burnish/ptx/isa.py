@@ -27,7 +27,6 @@ class Form:
         fences: Whether it keeps its order to every access to memory.
         convergent: Whether threads execute it together.
         pinned: Whether it is not understood, or may not move for another reason.
-        ends: Whether it ends a basic block.
         in_flight: The group of operations whose waits its registers need, or empty.
         awaits: The group of operations that it orders, or empty.
     """
@@ -43,7 +42,6 @@ class Form:
     fences: bool = False
     convergent: bool = False
     pinned: bool = False
-    ends: bool = False
     in_flight: str = ""
     awaits: str = ""
 
@@ -84,7 +82,10 @@ _VALUES = _words(
     vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vset vset2 vset4 vshl vshr vsub vsub2 vsub4 xor"""
 )
 
-_PINNED = _words("""alloca brkpt call nanosleep pmevent setmaxnreg stackrestore stacksave trap""")
+_PINNED = _words(
+    """alloca bra brkpt brx.idx call exit nanosleep pmevent ret setmaxnreg stackrestore stacksave
+    trap"""
+)
 
 _FENCES = _words(
     """applypriority bar.arrive bar.cta.arrive bar.cta.sync bar.sync bar.warp barrier.arrive
@@ -105,15 +106,12 @@ _FENCING_VALUES = _words(
 
 _TOGETHER_VALUES = _words("activemask elect match mma movmatrix redux shfl vote wmma.mma")
 
-_ENDS = _words("bra brx.idx exit ret")
-
 _WGMMA = Form("wgmma", results=0, fences=True, awaits="wgmma")
 _TENSOR = Form("tcgen05", fences=True, in_flight="tcgen05")
 
 _ROWS: dict[str, Form] = {
     **{name: Form(name) for name in _VALUES},
     **{name: Form(name, results=0, pinned=True) for name in _PINNED},
-    **{name: Form(name, results=0, pinned=True, ends=True) for name in _ENDS},
     **{name: Form(name, results=0, kind="other", fences=True) for name in _FENCES},
     **{name: Form(name, kind="other", fences=True) for name in _FENCING_VALUES},
     **{name: Form(name, convergent=True) for name in _TOGETHER_VALUES},
