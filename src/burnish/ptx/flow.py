@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from burnish.ptx.body import Block, Body
 from burnish.ptx.instruction import Instruction, Statement
+from burnish.ptx.kept import once
 from burnish.ptx.statements import flat
 
 __all__ = ["cells", "edges", "origin", "written"]
@@ -135,7 +136,7 @@ def origin(body: Body) -> Mapping[int, int | None]:
         For each statement that accesses global memory by an address, the number of the parameter,
         or None where it is not one alone, or not known to be a pointer.
     """
-    trace = _Trace(body)
+    trace = _trace(body)
     accesses = [
         (number, statement.access)
         for number, statement in enumerate(body.statements)
@@ -149,7 +150,7 @@ def written(body: Body) -> frozenset[int]:
 
     What is written through pointers that are loaded from memory is not among them.
     """
-    trace = _Trace(body)
+    trace = _trace(body)
     found: set[int] = set()
     for statement in body.statements:
         for one in flat(statement):
@@ -226,3 +227,8 @@ class _Trace:
         for word in _WORD.findall(address):
             held |= self._held.get(word, self._anywhere)
         return held
+
+
+@once
+def _trace(body: Body) -> _Trace:
+    return _Trace(body)
