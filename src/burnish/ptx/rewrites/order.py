@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from burnish.model.control import Control, Layer, Risk, Value
 from burnish.ptx.body import Body
 from burnish.ptx.draft import Draft
-from burnish.ptx.kept import once
 from burnish.ptx.rewrites.chance import noise
 from burnish.ptx.rewrites.graph import Graph, graphs
 from burnish.ptx.rewrites.pickers import ByLatency, ByLives, ByRank, Picker, run
@@ -40,8 +39,13 @@ def controls(body: Body) -> tuple[Control, ...]:
         return ()
     kernel = _control(_KERNEL, Schedules(inherits=False), SOURCE, "all blocks")
     blocks = [
-        _control(name, Schedules(inherits=True, windows=_windows(graph)), INHERITED, "this block")
-        for (name, _), graph in zip(_blocks(body), found.values(), strict=True)
+        _control(
+            _name(index),
+            Schedules(inherits=True, windows=_windows(graph)),
+            INHERITED,
+            "this block",
+        )
+        for index, graph in found.items()
     ]
     return (kernel, *blocks)
 
@@ -49,8 +53,8 @@ def controls(body: Body) -> tuple[Control, ...]:
 def apply(draft: Draft, config: Mapping[str, Value]) -> None:
     """Order the blocks of a draft as a config says."""
     kernel = config.get(_KERNEL, SOURCE)
-    for (name, index), graph in zip(_blocks(draft.body), graphs(draft.body).values(), strict=True):
-        value = config.get(name, INHERITED)
+    for index, graph in graphs(draft.body).items():
+        value = config.get(_name(index), INHERITED)
         wanted = schedule(kernel if value == INHERITED else value)
         if wanted is not None:
             order = _ordered(graph, wanted, index)
@@ -69,10 +73,9 @@ def _control(name: str, domain: Schedules, default: str, what: str) -> Control:
     )
 
 
-@once
-def _blocks(body: Body) -> list[tuple[str, int]]:
-    """The names of the controls of blocks, and their numbers."""
-    return [(f"ptx.block[{index}].schedule", index) for index in graphs(body)]
+def _name(index: int) -> str:
+    """The name of the control of a block."""
+    return f"ptx.block[{index}].schedule"
 
 
 def _windows(graph: Graph) -> tuple[int, ...]:
