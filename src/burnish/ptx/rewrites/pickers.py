@@ -80,15 +80,22 @@ def _run_freely(
     return order
 
 
+def _by_chance(keys: Sequence[int], noise: Sequence[int] | None, possible: range) -> Sequence[int]:
+    """The same keys, but one of those possible for each statement that chance has a number for."""
+    if noise is None:
+        return keys
+    return [
+        key if word < 0 else possible[word % len(possible)]
+        for key, word in zip(keys, noise, strict=True)
+    ]
+
+
 class ByRank:
     """The lowest rank first."""
 
     def __init__(self, ranks: Sequence[int], noise: Sequence[int] | None) -> None:
         size = len(ranks)
-        if noise is not None:
-            ranks = [
-                rank if word < 0 else word % size for rank, word in zip(ranks, noise, strict=True)
-            ]
+        ranks = _by_chance(ranks, noise, range(size))
         self._size = size
         self._keys = [rank * size + number for number, rank in enumerate(ranks)]
         self._offered: list[int] = []
@@ -106,13 +113,8 @@ class ByLatency:
     """By the longest path to the end, among those whose operands are there at a model's time."""
 
     def __init__(self, graph: Graph, noise: Sequence[int] | None) -> None:
-        size, heights = graph.size, graph.heights
-        highest = max(heights)
-        if noise is not None:
-            heights = [
-                height if word < 0 else word % (highest + 1)
-                for height, word in zip(heights, noise, strict=True)
-            ]
+        size, highest = graph.size, max(graph.heights)
+        heights = _by_chance(graph.heights, noise, range(highest + 1))
         self._size = size
         self._keys = [(highest - height) * size + at for at, height in enumerate(heights)]
         self._after, self._latency = graph.after, graph.latency
@@ -148,12 +150,9 @@ class ByLives:
     """From the end: the statement before which the fewest registers are alive."""
 
     def __init__(self, lives: Lives, noise: Sequence[int] | None) -> None:
-        size, costs, touched = len(lives.costs), lives.costs, lives.touched_by
+        size, touched = len(lives.costs), lives.touched_by
+        costs = _by_chance(lives.costs, noise, range(-_SPREAD, _SPREAD + 1))
         if noise is not None:
-            costs = [
-                cost if word < 0 else word % (2 * _SPREAD + 1) - _SPREAD
-                for cost, word in zip(costs, noise, strict=True)
-            ]
             touched = [[number for number in one if noise[number] < 0] for one in touched]
         self._size, self._touched = size, touched
         self._reads, self._kills = lives.reads, lives.kills
