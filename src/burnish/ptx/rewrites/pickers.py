@@ -84,9 +84,9 @@ def _by_chance(keys: Sequence[int], noise: Sequence[int] | None, possible: range
     """The same keys, but one of those possible for each statement that chance has a number for."""
     if noise is None:
         return keys
+    least, count = possible[0], len(possible)
     return [
-        key if word < 0 else possible[word % len(possible)]
-        for key, word in zip(keys, noise, strict=True)
+        key if word < 0 else least + word % count for key, word in zip(keys, noise, strict=True)
     ]
 
 
