@@ -5,25 +5,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from burnish.errors import KernelError
-from burnish.ptx.text import skeleton
+from burnish.ptx.text import DEBUG_LABEL, LINE_MARK, closing, skeleton
 
-__all__ = ["Piece", "closing", "pieces"]
+__all__ = ["Piece", "pieces"]
 
 # What stands between statements: blanks, empty statements, line marks, labels that only debug
 # sections use, and what is said of the next statement alone.
 _LEAD = (
-    r"(?P<lead>(?:[\s;]++|\.loc\s+\d+\s+\d+\s+\d+"
-    r"(?:\s*,\s*function_name\s+[\w$]+(?:\s*\+\s*\d+)?)?"
-    r"(?:\s*,\s*inlined_at\s+\d+\s+\d+\s+\d+)?(?![\w$])"
+    rf"(?P<lead>(?:[\s;]++|{LINE_MARK}"
     r'|\.pragma\s*"used_bytes_mask[^";]*"\s*;'
-    r"|\$L__(?:tmp|func_begin|func_end)\d+\s*:)*+)"
+    rf"|{DEBUG_LABEL})*+)"
 )
 _LISTED = r"(?:\s*\.(?:branchtargets|callprototype|calltargets)\b[^;]*;)?"
 _PIECE = re.compile(
     rf"{_LEAD}(?:(?P<end>\}}|$)|(?P<group>\{{)"
     rf"|(?P<label>[A-Za-z_$%][\w$%]*\s*:(?!:){_LISTED})|(?P<declaration>\.[^;]*;)|[^;]*;)"
 )
-_BRACE = re.compile(r"[{}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +48,7 @@ def pieces(code: str, after: int) -> Iterator[Piece]:
         after: Where the opening brace ends.
 
     Raises:
-        KernelError: A statement does not end.
+        KernelError: A statement or a group does not end.
     """
     mask = skeleton(code)
     at = after
@@ -64,23 +61,11 @@ def pieces(code: str, after: int) -> Iterator[Piece]:
             kind = "instruction"
         elif kind == "group":
             end = closing(mask, start)
+            if end < 0:
+                raise KernelError(f"this group does not end: {mask[start : start + 60]!r}")
         elif kind == "label" and mask[end - 1] == ";":
             kind = "declaration"
         yield Piece(kind, at, start, end)
         if kind == "end":
             return
         at = end
-
-
-def closing(mask: str, opening: int) -> int:
-    """The end of a group in braces.
-
-    Raises:
-        KernelError: It has none.
-    """
-    depth = 0
-    for brace in _BRACE.finditer(mask, opening):
-        depth += 1 if brace[0] == "{" else -1
-        if depth == 0:
-            return brace.end()
-    raise KernelError(f"this group does not end: {mask[opening : opening + 60]!r}")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from burnish.errors import KernelError
 from burnish.ptx.declared import Alias, Function, Variable
-from burnish.ptx.text import bare, line_of, skeleton
+from burnish.ptx.text import bare, closing, line_of, skeleton
 
 __all__ = ["Scan"]
 
@@ -23,7 +23,6 @@ _VERSION = re.compile(r"\s*(\d+\.\d+)")
 _TARGET = re.compile(r"\s*[\w+]+(?:\s*,\s*\w+)*")
 _NUMBER = re.compile(r"\s*\d+")
 _FILE = re.compile(r'\s*\d+\s*"(?:[^"\\\n]|\\.)*"(?:\s*,\s*\d+\s*,\s*\d+)?')
-_BRACE = re.compile(r"[{}]")
 _OPENS = re.compile(r"[{;]")
 _PRAGMA_LAST = re.compile(r'\.pragma\s*"[^"]*"(?:\s*,\s*"[^"]*")*\s*$')
 _ALIAS = re.compile(r"\s*([A-Za-z_$%][\w$%]*)\s*,\s*([A-Za-z_$%][\w$%]*)\s*;")
@@ -112,12 +111,10 @@ class Scan:
         raise self._cut(start)
 
     def _closing(self, opening: int, start: int) -> int:
-        depth = 0
-        for brace in _BRACE.finditer(self.mask, opening):
-            depth += 1 if brace[0] == "{" else -1
-            if depth == 0:
-                return brace.end()
-        raise self._cut(start)
+        end = closing(self.mask, opening)
+        if end < 0:
+            raise self._cut(start)
+        return end
 
     def _find(self, mark: str, after: int, start: int) -> int:
         found = self.mask.find(mark, after)

@@ -9,18 +9,35 @@ from string import ascii_letters, digits
 
 from burnish.errors import KernelError
 
-__all__ = ["bare", "canonical", "line_of", "skeleton", "tidy", "without_debug"]
+__all__ = [
+    "DEBUG_LABEL",
+    "LINE_MARK",
+    "bare",
+    "canonical",
+    "closing",
+    "line_of",
+    "skeleton",
+    "tidy",
+    "without_debug",
+]
 
-_SKIP = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|/\*|"', re.DOTALL)
-_STRING = re.compile(r'("(?:[^"\\\n]|\\.)*")')
-_NOT_NEWLINE = re.compile(r"[^\n]")
 # Patterns that begin with plain characters are found many times faster.
-_LOC = re.compile(
+LINE_MARK = (
     r"\.loc\s+\d+\s+\d+\s+\d+"
     r"(?:\s*,\s*function_name\s+[\w$]+(?:\s*\+\s*\d+)?)?"
     r"(?:\s*,\s*inlined_at\s+\d+\s+\d+\s+\d+)?(?![\w$])"
 )
-_LABEL = re.compile(r"\$L__(?:tmp|func_begin|func_end)\d+\s*:")
+"""Pattern of a ``.loc``, whole."""
+
+DEBUG_LABEL = r"\$L__(?:tmp|func_begin|func_end)\d+\s*:"
+"""Pattern of a label that only debug sections use."""
+
+_SKIP = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|/\*|"', re.DOTALL)
+_STRING = re.compile(r'("(?:[^"\\\n]|\\.)*")')
+_NOT_NEWLINE = re.compile(r"[^\n]")
+_LOC = re.compile(LINE_MARK)
+_LABEL = re.compile(DEBUG_LABEL)
+_BRACE = re.compile(r"[{}]")
 _OF_WORDS = frozenset(ascii_letters + digits + "_$%.")
 
 
@@ -52,6 +69,16 @@ def skeleton(code: str) -> str:
     if not any(mark in text for text in _STRING.findall(code) for mark in "{};()"):
         return code
     return _STRING.sub(lambda match: f'"{" " * (len(match[0]) - 2)}"', code)
+
+
+def closing(mask: str, opening: int) -> int:
+    """The end of a group in braces, in text where strings are blank; -1 where it has none."""
+    depth = 0
+    for brace in _BRACE.finditer(mask, opening):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.end()
+    return -1
 
 
 def canonical(code: str) -> str:
