@@ -13,13 +13,13 @@ from burnish.ptx.body import Body
 from burnish.ptx.draft import Draft
 from burnish.ptx.flow import origin, written
 from burnish.ptx.kept import once
+from burnish.ptx.rewrites.inherited import INHERITED, inherited
 from burnish.ptx.rewrites.sites import LOAD, NONCOHERENT, Site, sites
 from burnish.ptx.statements import flat
 
 __all__ = ["apply", "controls", "requires"]
 
 _KERNEL = "ptx.loads.noncoherent"
-_INHERITED = "kernel"
 _FORBIDDEN = frozenset({"call", "griddepcontrol"})
 _SOURCE = "PTX ISA, ld.global.nc"
 
@@ -48,7 +48,7 @@ def controls(body: Body) -> tuple[Control, ...]:
     each = [
         _control(
             one.name,
-            Choice((_INHERITED, False, True)),
+            Choice((INHERITED, False, True)),
             "this load",
             f"the buffer of parameter {one.parameter}",
         )
@@ -87,10 +87,8 @@ def _control(name: str, domain: Choice, what: str, whose: str) -> Control:
 
 
 def _chosen(body: Body, config: Mapping[str, Value]) -> Iterator[_Choice]:
-    kernel = config.get(_KERNEL, False)
     for one in _choices(body):
-        value = config.get(one.name, _INHERITED)
-        if value is True or (value == _INHERITED and kernel is True):
+        if inherited(config, one.name, _KERNEL, default=False) is True:
             yield one
 
 

@@ -10,15 +10,9 @@ from burnish.ptx.body import Body
 from burnish.ptx.draft import Draft
 from burnish.ptx.rewrites.chance import noise
 from burnish.ptx.rewrites.graph import Graph, graphs
+from burnish.ptx.rewrites.inherited import INHERITED, inherited
 from burnish.ptx.rewrites.pickers import ByLatency, ByLives, ByRank, Picker, run
-from burnish.ptx.rewrites.schedules import (
-    INHERITED,
-    SOURCE,
-    WINDOWS,
-    Schedule,
-    Schedules,
-    schedule,
-)
+from burnish.ptx.rewrites.schedules import SOURCE, WINDOWS, Schedule, Schedules, schedule
 
 __all__ = ["apply", "controls"]
 
@@ -52,10 +46,8 @@ def controls(body: Body) -> tuple[Control, ...]:
 
 def apply(draft: Draft, config: Mapping[str, Value]) -> None:
     """Order the blocks of a draft as a config says."""
-    kernel = config.get(_KERNEL, SOURCE)
     for index, graph in graphs(draft.body).items():
-        value = config.get(_name(index), INHERITED)
-        wanted = schedule(kernel if value == INHERITED else value)
+        wanted = schedule(inherited(config, _name(index), _KERNEL, SOURCE))
         if wanted is not None:
             order = _ordered(graph, wanted, index)
             draft.orders[index] = [graph.first + number for number in order]

@@ -13,12 +13,13 @@ from burnish.model.control import Choice, Control, Layer, Risk, Value
 from burnish.ptx.body import Body
 from burnish.ptx.draft import Draft
 from burnish.ptx.kept import once
+from burnish.ptx.rewrites.inherited import INHERITED, inherited
 from burnish.ptx.rewrites.language import Language, language
 from burnish.ptx.rewrites.sites import COPY, LOAD, NONCOHERENT, STORE, Site, sites
 
 __all__ = ["apply", "controls"]
 
-_INHERITED, _PLAIN = "kernel", "plain"
+_PLAIN = "plain"
 _PLURALS = {LOAD: "loads", STORE: "stores", COPY: "copies"}
 _INSTRUCTIONS = {LOAD: "ld", STORE: "st", COPY: "cp.async"}
 _MEANINGS = {
@@ -65,7 +66,7 @@ def controls(body: Body) -> tuple[Control, ...]:
         every = tuple(dict.fromkeys(value for one in group for value in one.values))
         found.append(_control(name, (_PLAIN, *every), group[0], f"every {group[0].site.kind}"))
         found += [
-            _control(one.name, (_INHERITED, _PLAIN, *one.values), one, f"this {one.site.kind}")
+            _control(one.name, (INHERITED, _PLAIN, *one.values), one, f"this {one.site.kind}")
             for one in group
         ]
     return tuple(found)
@@ -75,9 +76,7 @@ def apply(draft: Draft, config: Mapping[str, Value]) -> None:
     """Give the sites of a draft the hints that a config says."""
     chosen: dict[int, tuple[Site, list[str]]] = {}
     for one in _choices(draft.body):
-        value = config.get(one.name, _INHERITED)
-        if value == _INHERITED:
-            value = config.get(one.kernel, _PLAIN)
+        value = inherited(config, one.name, one.kernel, _PLAIN)
         if value in one.values:
             chosen.setdefault(one.site.number, (one.site, []))[1].append(str(value))
     for number, (site, hints) in chosen.items():

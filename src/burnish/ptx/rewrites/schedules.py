@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from burnish.errors import SpaceError
 from burnish.model.control import Value
+from burnish.ptx.rewrites.inherited import INHERITED
 
-__all__ = ["INHERITED", "MODES", "SEEDS", "SOURCE", "WINDOWS", "Schedule", "Schedules", "schedule"]
+__all__ = ["MODES", "SEEDS", "SOURCE", "WINDOWS", "Schedule", "Schedules", "schedule"]
 
 SOURCE = "source"
-INHERITED = "kernel"
 MODES = ("early", "late", "critical", "pressure", "interleave", SOURCE)
 WINDOWS = (0, 16, 4, 64, 8, 32)
 SEEDS = 9999
