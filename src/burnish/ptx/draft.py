@@ -105,8 +105,7 @@ def _is_fallen_into(body: Body, block: Block) -> bool:
 def _with_directive(header: str, name: str, said: str) -> str:
     """Say a performance directive of one number, instead of what the header says if it does."""
     code = bare(header)
-    found = re.search(rf"(\.{name}\s+)\d+", code[code.rfind(")") + 1 :])
+    found = re.compile(rf"\.{name}\s+(\d+)").search(code, code.rfind(")") + 1)
     if found is None:
         return f"{header[:-1]}.{name} {said}\n{{"
-    start = code.rfind(")") + 1
-    return header[: start + found.end(1)] + said + header[start + found.end() :]
+    return header[: found.start(1)] + said + header[found.end() :]
