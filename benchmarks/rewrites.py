@@ -15,12 +15,12 @@ import pstats
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
 
-from burnish.model.control import Value
+from burnish.model.control import Control, Value
 from burnish.ptx.body import Body, parse_body, tidied
 from burnish.ptx.checking.checker import Checker
 from burnish.ptx.instruction import Instruction
@@ -55,7 +55,7 @@ def main() -> int:
         body.text, ptx_version=body.version, may_noncoherent=requires(body, everything)
     )
     ready = time.perf_counter()
-    configs = [_config(body, seed) for seed in range(said.rounds)]
+    configs = [_config(found, seed) for seed in range(said.rounds)]
     acts: dict[str, Callable[[int], object]] = {
         way: partial(_rewrite_as, body, config) for way, config in _schedules().items()
     }
@@ -99,12 +99,11 @@ def _schedules() -> dict[str, Mapping[str, Value]]:
     return {way: {"ptx.schedule": way} for way in ways}
 
 
-def _config(body: Body, seed: int) -> dict[str, Value]:
+def _config(found: Sequence[Control], seed: int) -> dict[str, Value]:
     """A random value for every control."""
     rng = Random(seed)
     return {
-        control.name: control.domain.at(rng.randrange(control.domain.size))
-        for control in controls(body)
+        control.name: control.domain.at(rng.randrange(control.domain.size)) for control in found
     }
 
 
